@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.calls import is_stateful
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
 from npbert.gradcheck.paths import is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
-from npbert.gradcheck.stateful import is_stateful
 
 _DATA = "data", "value", "cached_data"
 _GRADIENTS = "grad", "gradient", "derivative"

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, is_float_array, mapped
-from npbert.gradcheck.paths import Values, leaves, members, once, values_at
+from npbert.gradcheck.paths import Values, leaves, listed, once, values_at
 
 
 class Kept(NamedTuple):
@@ -75,19 +75,16 @@ class Form(Layer):
     def take(self, arguments: Sequence[Any]) -> None:
         """Take these inputs of the author's forward."""
         self.arguments = list(arguments)
-        self.values = dict(once((name, value) for name, value in self.inputs() if isinstance(value, np.ndarray)))
+        self.values = dict(once(pair for pair in self.inputs().items() if isinstance(pair[1], np.ndarray)))
         self.given = len(self.values)
 
     def named(self) -> list[tuple[str, Any]]:
         """Return the author's inputs by name."""
         return list(zip(self.names, self.arguments, strict=True))
 
-    def inputs(self) -> list[tuple[str, Any]]:
-        """Return the same, those in a list or dict one by one."""
-        parts = list[tuple[str, Any]]()
-        for name, value in self.named():
-            parts += members(name, value) if isinstance(value, list | dict) else [(name, value)]
-        return parts
+    def inputs(self) -> Values:
+        """Return the same, those in lists and dicts one by one."""
+        return dict(pair for name, value in self.named() for pair in listed(value, name).items())
 
     def hold(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Run copies of this object from now on, with arrays of float64, and with 0 at these paths."""

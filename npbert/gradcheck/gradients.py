@@ -19,7 +19,7 @@ If several objects hold a parameter, their gradients add up, unless backward ret
 check asks for `grads`, and where no place fits, for `wrt`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,14 +27,16 @@ import numpy as np
 from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, Kept, is_number, plain
 from npbert.gradcheck.forward import check_written
-from npbert.gradcheck.inputs import as_list, as_tuple, is_float_array, mapped
+from npbert.gradcheck.inputs import as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import (
     Values,
     changed,
     is_called,
+    is_in_dict,
     is_named_for,
+    listed,
     once,
-    owner_and_key,
+    owner_of,
     snapshot,
     values_at,
 )
@@ -50,18 +52,12 @@ _LITTLE = 1e-6
 
 
 class Seen(NamedTuple):
-    """A forward and a backward. y; returned: backward's result; after: all values after it, by path; written: those
-    that backward has written or returned, without those of inputs found by their place."""
+    """A forward and a backward: y, backward's result, all values after it by path, and those that it wrote."""
 
     y: Any
     returned: Any
     after: Values
     written: Values
-
-    @property
-    def is_named(self) -> bool:
-        """True if the gradients of inputs have names, and no places."""
-        return isinstance(self.returned, dict) or all(part is None for part in as_list(self.returned))
 
 
 def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
@@ -70,31 +66,45 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
 
     Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
     errors of forward, and those of an object's backward."""
-    names = [name for name, _ in form.inputs()]
-    if unknown := set(wrt or ()).difference(names):
-        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(names)}")
-    floats = [name for name, value in form.values.items() if is_float_array(value)]
-    form.gradients, form.is_read = dict.fromkeys(floats if wrt is None else wrt, ()), False
+    inputs = form.inputs()
+    if unknown := set(wrt or ()) - inputs.keys():
+        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(inputs)}")
+    able = {name: value for name, value in inputs.items() if _is_able(form, name, value, wrt or ())}
+    chosen = able if wrt is None else {name: able[name] for name in wrt if name in able}
+    form.gradients, form.is_read = dict.fromkeys(chosen, ()), False
     seen = _seen(form)
-    by_place = _by_place(form, seen, wrt) if seen else None
-    if seen is None or by_place is None:
+    found = _by_place(form, seen, able, wrt) if seen else None
+    if seen is None or found is None:
         return  # the check reports the error of backward, or how many gradients it wants
-    taken = {id(seen.after.get(path)) for paths in by_place.values() for path in paths}
+    taken = {id(seen.after.get(path)) for paths in found.values() for path in paths}
     seen = seen._replace(written={path: value for path, value in seen.written.items() if id(value) not in taken})
     left, used = _moved_alone(form, seen.y)
     steps = {path: (path,) for path in used if path in seen.written}
     if steps and not form.takes_step:
-        raise GradientError(f"backward changes the value of {next(iter(steps))}: only an optimizer may")
-    by_name = {name: value for name, value in _variables(form, wrt).items() if seen.is_named or name not in form.names}
-    variables = {path: value for path, value in (by_name | left).items() if path not in (*by_place, *seen.written)}
-    pairs, constants = _by_name_or_shape(variables, seen, used, grads, floats if len(floats) == 1 else [])
+        raise GradientError(f"backward changes the value of {min(steps)}: only an optimizer may")
+    floats = [name for name in form.values if name in able]
+    named = {name: value for name, value in once(chosen.items()) if not found or is_in_dict(name)}
+    variables = named | {path: value for path, value in left.items() if path not in seen.written}
+    pairs, constants = _by_name_or_shape(
+        variables, seen, used, grads, {name: _INPUTS for name in floats if len(floats) == 1}
+    )
     parameters = steps | {path: paths for path, paths in pairs.items() if path in left}
-    form.gradients, form.is_read = by_place | pairs | steps, True
+    form.gradients, form.is_read = found | pairs | steps, True
     form.note = _note(parameters, [name for name in floats if name not in form.gradients] + constants)
-    is_boxed = [name in form.gradients and not is_float_array(value) for name, value in form.named()]
-    form.take([np.array(each, float) if boxed else each for each, boxed in zip(form.arguments, is_boxed, strict=True)])
+    form.take(
+        [
+            np.array(value, float) if name in form.gradients and not is_float_array(value) else value
+            for name, value in form.named()
+        ]
+    )
     form.values |= {path: left[path] for path in parameters}
     form.hold(form.thing, {path for paths in form.gradients.values() for path in paths})
+
+
+def _is_able(form: Form, name: str, value: Any, wrt: Sequence[str]) -> bool:
+    """True if an input can have a gradient: an array of floats, a function's number, or another number in wrt."""
+    is_float = form.thing is None and isinstance(value, float | np.floating)
+    return is_float_array(value) or (name in form.names and (is_float or (name in wrt and is_number(value))))
 
 
 def _seen(form: Form) -> Seen | None:
@@ -135,77 +145,57 @@ def _place_of_loss(form: Form) -> int | None:
     return next((place for place in numbers if here[place] != there[place]), min(numbers, default=None))
 
 
-def _is_variable(form: Form, name: str, value: Any, wrt: Sequence[str] | None) -> bool:
-    """True for an array of floats, or another number outside of lists and dicts: a function's float, or one in wrt."""
-    if is_float_array(value) or name not in form.names:
-        return is_float_array(value)
-    return is_number(value) if name in (wrt or ()) else form.thing is None and isinstance(value, float | np.floating)
-
-
-def _variables(form: Form, wrt: Sequence[str] | None) -> Values:
-    """Return the inputs that may have a gradient, each array once."""
-    once_each = (pair for pair in form.inputs() if pair[0] in form.values or not isinstance(pair[1], np.ndarray))
-    return {name: each for name, each in once_each if _is_variable(form, name, each, wrt) and name in (wrt or [name])}
-
-
-def _by_place(form: Form, seen: Seen, wrt: Sequence[str] | None) -> Pairs | None:
-    """Return the inputs whose gradients are parts of backward's result, by their places; None if no reading fits."""
-    if seen.is_named:
-        return {}
-    parts = as_list(seen.returned)
-    entries = next((entries for entries in _readings(form, wrt) if _fits(form, entries, parts, wrt)), None)
-    if entries is None and form.thing is not None:  # with those of parameters after them
-        entries = [pair for pair in form.values.items() if is_float_array(pair[1]) and pair[0] in (wrt or form.values)]
-    elif entries is None and wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:  # a loss
-        entries = _of_these_shapes(form, parts)
-    if entries is None:
+def _by_place(form: Form, seen: Seen, able: Values, wrt: Sequence[str] | None) -> Pairs | None:
+    """Return the inputs whose gradients are parts of backward's result, by their places; None if no reading fits. What
+    is in dicts has names, and no place."""
+    parts = {path: part for path, part in listed(seen.returned, "returned").items() if not is_in_dict(path)}
+    given = [path for path, part in parts.items() if part is not None]
+    places = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
+    pairs = _fitting(places, able, list(parts), given, wrt) if given else []
+    if pairs is None and form.thing is not None:  # those of parameters follow
+        pairs = zip([name for name in form.values if name in able and name in (wrt or able)], parts, strict=False)
+    elif pairs is None and wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:
+        pairs = zip(_of_these_shapes(parts, able), parts, strict=True)
+    if pairs is None:
         return None
-    first, found = {id(value): name for name, value in form.values.items()}, Pairs()
-    for place, ((name, value), part) in enumerate(zip(entries, parts, strict=False)):
-        if part is not None and _is_variable(form, name, value, wrt) and name in (wrt or [name]):
-            name = first.get(id(value), name)
-            path = "returned" if part is seen.returned else f"returned[{place}]"
+    first, found = {id(value): name for name, value in form.values.items()}, dict[str, tuple[str, ...]]()
+    for name, path in pairs:
+        if path in given and name in (wrt or able):
+            name = first.get(id(places[name]), name)
             found[name] = (*found.get(name, ()), path)
     return found
 
 
-def _readings(form: Form, wrt: Sequence[str] | None) -> Iterator[list[tuple[str, Any]]]:
-    """Yield the inputs with a part in backward's result, in each reading: those in wrt; all; the arrays; the arrays of
-    floats; with floats; and the same with each array in a list or dict; and with each array once."""
-    inputs = form.inputs()
-    yield [pair for name in wrt or () for pair in inputs if pair[0] == name]
-    yield form.named()
-    for entries in (form.named(), inputs, list(form.values.items())):
-        yield [pair for pair in entries if isinstance(pair[1], np.ndarray)]
-        yield [pair for pair in entries if is_float_array(pair[1])]
-        yield [pair for pair in entries if _is_variable(form, *pair, wrt)]
+def _fitting(
+    places: Values, able: Values, parts: list[str], given: list[str], wrt: Sequence[str] | None
+) -> list[tuple[str, str]] | None:
+    """Return the inputs with their parts in the first reading that fits: the inputs in wrt; all; without None, those
+    that can have a gradient; of these the arrays; and then the same with each array once.
+
+    given: the parts that are not None."""
+    readings = [(list(wrt or ()), parts)]
+    for names in (list(places), [name for name, _ in once(places.items())]):
+        readings.append((names, parts))
+        readings.append(([name for name in names if name in able], given))
+        readings.append(([name for name in names if is_float_array(places[name])], given))
+    for names, paths in readings:
+        if len(names) == len(paths) and all(name in able for name, path in zip(names, paths) if path in given):
+            return list(zip(names, paths, strict=True))
+    return None
 
 
-def _fits(form: Form, entries: list[tuple[str, Any]], parts: list[Any], wrt: Sequence[str] | None) -> bool:
-    """True if there is a part for each of these inputs: None for a constant, and a list or dict for another."""
-    return len(entries) == len(parts) and all(
-        part is None or _is_variable(form, name, value, wrt) or (_is_container(value) and _is_container(part))
-        for (name, value), part in zip(entries, parts, strict=True)
-    )
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, list | dict)
-
-
-def _of_these_shapes(form: Form, parts: list[Any]) -> list[tuple[str, Any]]:
-    """Return the first inputs, in order, with the shapes of these gradients."""
-    found = list[tuple[str, Any]]()
-    rest = iter(form.inputs())
-    for gradient in map(np.shape, parts):
-        pair = next((pair for pair in rest if _is_variable(form, *pair, None) and np.shape(pair[1]) == gradient), None)
-        if pair is None:
+def _of_these_shapes(parts: Values, able: Values) -> list[str]:
+    """Return the first inputs, in order, with the shapes of the gradients of a loss."""
+    names, rest = list[str](), iter(able.items())
+    for shape in map(np.shape, parts.values()):
+        name = next((name for name, value in rest if np.shape(value) == shape), None)
+        if name is None:
             raise ValueError(
-                f"backward returns {counted(len(parts), 'gradient')}, one of shape {gradient}, which no remaining "
-                f"input has; name their inputs, as in wrt=('x',)"
+                f"backward returns {counted(len(parts), 'gradient')}, one of shape {shape}, which no remaining input "
+                "has; name their inputs, as in wrt=('x',)"
             )
-        found.append(pair)
-    return found
+        names.append(name)
+    return names
 
 
 def _moved_alone(form: Form, y: Any) -> tuple[Values, list[str]]:
@@ -225,14 +215,13 @@ def _moved_alone(form: Form, y: Any) -> tuple[Values, list[str]]:
 
 
 def _by_name_or_shape(
-    variables: Values, seen: Seen, used: list[str], grads: Grads, only: list[str]
+    variables: Values, seen: Seen, used: list[str], grads: Grads, aliases: Mapping[str, Sequence[str]]
 ) -> tuple[Pairs, list[str]]:
     """Return the variables that have or need a gradient, each array once, with the paths of its gradients; and the
-    other arrays that y depends on. only: the name of an only input."""
+    other arrays that y depends on. aliases: other names of an only input."""
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in variables.items():
-        words = [name for name in grads if is_called(path, name)]
-        names = (path, *_INPUTS) if path in only else (path,)
+        names, words = (path, *aliases.get(path, ())), [name for name in grads if is_called(path, name)]
         named = _once([each for each in seen.written if any(is_named_for(each, name) for name in names)], seen.after)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
@@ -241,7 +230,7 @@ def _by_name_or_shape(
         elif path in used or named:
             unnamed[path] = value
     free = {path: value for path, value in seen.written.items() if not any(path in paths for paths in found.values())}
-    owners, constants = {owner_and_key(path)[0] for path in found}, []
+    owners, constants = {owner_of(path) for path in found}, []
     for path, value in unnamed.items():
         like, twins = (_alike(path, value, among) for among in (free, unnamed))
         if like and len(like) == len(twins) == 1:
@@ -251,35 +240,31 @@ def _by_name_or_shape(
                 f"backward writes {', '.join(like)}, and any may be the gradient of {', '.join(twins)}; name it, as in "
                 f"grads={dict(zip(twins, like, strict=False))}"
             )
-        elif owner_and_key(path)[0] in owners or any(is_named_for(each, path) for each in seen.after if each != path):
+        elif owner_of(path) in owners or any(is_named_for(each, path) for each in seen.after if each != path):
             found[path] = []
         else:
             constants.append(path)
-    by_array = dict[int, tuple[str, list[str]]]()
-    for path in [path for path in variables if path in found]:
-        by_array.setdefault(id(variables[path]), (path, []))[1].extend(found[path])
-    return {path: tuple(_once(_final(paths), seen.after)) for path, paths in by_array.values()}, constants
+    pairs = Pairs()
+    for path, value in once((path, variables[path]) for path in variables if path in found):
+        paths = [each for other in found if variables[other] is value for each in found[other]]
+        returned = [each for each in paths if each.startswith("returned")]  # it includes the others
+        pairs[path] = tuple(_once(returned or paths, seen.after))
+    return pairs, constants
 
 
-def _final(paths: list[str]) -> list[str]:
-    """Return those of a parameter's gradients that backward returns, which include the others; or all."""
-    return [path for path in paths if path.startswith("returned")] or paths
-
-
-def _once(paths: list[str], values: Values) -> list[str]:
+def _once(paths: Iterable[str], values: Values) -> list[str]:
     """Return the first path of each array."""
     return [path for path, _ in once((path, values[path]) for path in paths)]
 
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:
     """Return the paths of the arrays of this shape in the same object, each array once."""
-    owner = owner_and_key(path)[0]
-    like = [each for each, other in among.items() if np.shape(other) == np.shape(value)]
-    return _once([each for each in like if owner_and_key(each)[0] == owner], among)
+    like = (each for each, other in among.items() if np.shape(other) == np.shape(value))
+    return _once((each for each in like if owner_of(each) == owner_of(path)), among)
 
 
 def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return the parameter with the gradient that the caller named; {} for a constant."""
+    """Return the variable with the gradient that the caller named; {} for a constant."""
     if gradient is None:
         return {}
     for each in paths:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
+from npbert.gradcheck.calls import form_of_object, is_stateful
 from npbert.gradcheck.engine import EngineForm, values_in
 from npbert.gradcheck.forms import Form, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves
-from npbert.gradcheck.function_forms import Given, form_of
+from npbert.gradcheck.function_forms import form_of
 from npbert.gradcheck.gradients import Grads, find
 from npbert.gradcheck.inputs import Outputs, is_float_array, mapped, names_given
-from npbert.gradcheck.stateful import form_of_object, is_stateful
 
 
 def as_layer(
@@ -47,7 +47,7 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
     while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
     tensor = next((type(value) for value in rest if is_tensor(value)), None)
-    return form_of(Given(parts, mapped(lambda value: own(_as_array(value)), rest), tensor))
+    return form_of(parts, mapped(lambda value: own(_as_array(value)), rest), tensor)
 
 
 def _has_tape(given: Any) -> bool:

@@ -18,25 +18,33 @@ Values = dict[str, Any]
 """The contents of an object, by path."""
 
 
-def owner_and_key(path: str) -> tuple[str, str]:
-    """Return the path of the innermost object that holds a value, and the value's name there: of an attribute, or of an
-    item of a dict or list."""
-    owner, _, name = path.rpartition(".")
-    return owner, name.rpartition("[")[2].strip('"]')
+def owner_of(path: str) -> str:
+    """Return the path of the innermost object that holds a value, as an attribute or an item of a dict or list."""
+    return path.rpartition(".")[0]
+
+
+def _key(path: str) -> str:
+    """Return a value's own name: of an attribute, or of an item."""
+    return path.rpartition(".")[2].rpartition("[")[2].strip('"]')
+
+
+def is_in_dict(path: str) -> bool:
+    """True for an item of a dict, or in one."""
+    return '["' in path
 
 
 def is_called(path: str, name: str) -> bool:
     """True if `name` is the path, or its last name."""
-    return name in (path, owner_and_key(path)[1])
+    return name in (path, _key(path))
 
 
 def is_named_for(path: str, parameter: str) -> bool:
     """True if it is named as the gradient of W in the same object: dW, grad_W, W_grad or dLdW; or W in another dict or
     list."""
-    (owner, mine), (other, name) = owner_and_key(path), owner_and_key(parameter)
-    mine, name = (re.sub(r"[\W_]", "", each).lower() for each in (mine, name))
+    mine, name = (re.sub(r"[\W_]", "", _key(each)).lower() for each in (path, parameter))
     before, found, after = mine.rpartition(name)
-    return owner == other and bool(found) and not (before and after) and bool(_AFFIX.fullmatch(before + after))
+    is_one = bool(found) and not (before and after)
+    return owner_of(path) == owner_of(parameter) and is_one and bool(_AFFIX.fullmatch(before + after))
 
 
 def is_numeric(value: Any) -> bool:
@@ -56,6 +64,11 @@ def members(path: str, thing: Any) -> list[tuple[str, Any]]:
 def values_at(thing: Any, path: str = "") -> Values:
     """Return every number, array, module and None in an object, at any depth."""
     return dict(leaves(thing, lambda each: each is None or is_numeric(each) or isinstance(each, ModuleType), path))
+
+
+def listed(thing: Any, path: str) -> Values:
+    """Return what is in lists, tuples and dicts, at any depth."""
+    return dict(leaves(thing, lambda each: not isinstance(each, list | tuple | dict), path))
 
 
 def leaves(

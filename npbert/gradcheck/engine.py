@@ -17,7 +17,7 @@ import numpy as np
 from npbert.gradcheck.calls import is_stateful
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import is_numeric, leaves, members, once
+from npbert.gradcheck.paths import Values, is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
 
 _DATA = "data", "value", "cached_data"
@@ -57,7 +57,7 @@ class EngineForm(Form):
         self._count = len(of_inputs)
         super().__init__([path for path, _ in found], numbers, self._forwarded, self._undo)
 
-    def take(self, arguments: Sequence[Any]) -> None:
+    def take(self, arguments: Values) -> None:
         """Take these numbers of the values."""
         super().take(arguments)
         self.given = self._count

@@ -31,7 +31,7 @@ class Kept(NamedTuple):
 class Form(Layer):
     """Another author's code as a layer. Each call runs a copy of the object and of the inputs.
 
-    names, arguments: of the author's forward.   thing: the object with their state, or None.
+    names, arguments: the inputs of the author's forward.   thing: the object with their state, or None.
     run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
 
@@ -56,12 +56,12 @@ class Form(Layer):
         takes_dy: bool = True,
         takes_step: bool = False,
     ) -> None:
-        self.names, self.takes_dy, self.takes_step = list(names), takes_dy, takes_step
+        self.takes_dy, self.takes_step = takes_dy, takes_step
         self._run, self._back, self._draws = run, back, 0
         self.loss: int | None = None
-        self.take(arguments)
+        self.take(dict(zip(names, arguments, strict=True)))
         self.gradients, self.is_read = dict[str, tuple[str, ...]](), True
-        self.sizes = {size for _, size in leaves([self.arguments, thing], lambda each: type(each) is int)}
+        self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
 
     @property
@@ -72,19 +72,15 @@ class Form(Layer):
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
 
-    def take(self, arguments: Sequence[Any]) -> None:
-        """Take these inputs of the author's forward."""
-        self.arguments = list(arguments)
+    def take(self, arguments: Values) -> None:
+        """Take these inputs of the author's forward, by name."""
+        self.arguments = arguments
         self.values = dict(once(pair for pair in self.inputs().items() if isinstance(pair[1], np.ndarray)))
         self.given = len(self.values)
 
-    def named(self) -> list[tuple[str, Any]]:
-        """Return the author's inputs by name."""
-        return list(zip(self.names, self.arguments, strict=True))
-
     def inputs(self) -> Values:
-        """Return the same, those in lists and dicts one by one."""
-        return dict(pair for name, value in self.named() for pair in listed(value, name).items())
+        """Return the author's inputs, those in lists and dicts one by one."""
+        return {path: each for name, value in self.arguments.items() for path, each in listed(value, name).items()}
 
     def hold(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Run copies of this object from now on, with arrays of float64, and with 0 at these paths."""
@@ -101,7 +97,7 @@ class Form(Layer):
         held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
         for (name, value), now in zip(self.values.items(), inputs, strict=True):
             held[id(value)] = own(now, name in self.gradients)
-        thing, arguments = copy.deepcopy((self.thing, self.arguments), held | (others or {}))
+        thing, arguments = copy.deepcopy((self.thing, [*self.arguments.values()]), held | (others or {}))
         y, left = self._run(thing, arguments)
         return Kept(y if self.loss is None else y[self.loss], thing, left, inputs)
 

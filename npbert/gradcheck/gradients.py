@@ -52,7 +52,7 @@ _LITTLE = 1e-6
 
 
 class Seen(NamedTuple):
-    """A forward and a backward: y, backward's result, all values after it by path, and those that it wrote."""
+    """A forward and a backward: y, backward's result, all values after it by path, and the arrays that it wrote."""
 
     y: Any
     returned: Any
@@ -66,45 +66,39 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
 
     Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
     errors of forward, and those of an object's backward."""
-    inputs = form.inputs()
-    if unknown := set(wrt or ()) - inputs.keys():
-        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(inputs)}")
-    able = {name: value for name, value in inputs.items() if _is_able(form, name, value, wrt or ())}
-    chosen = able if wrt is None else {name: able[name] for name in wrt if name in able}
-    form.gradients, form.is_read = dict.fromkeys(chosen, ()), False
+    given, chosen = form.arguments, wrt or form.inputs()
+    if unknown := set(chosen) - form.inputs().keys():
+        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
+    kind = np.ndarray | np.generic | float | int if wrt else float | np.floating
+    numbers = {
+        name: np.array(value, dtype=float)
+        for name, value in given.items()
+        if name in chosen and isinstance(value, kind) and not is_float_array(value) and (wrt or form.thing is None)
+    }
+    form.take(given | numbers)
+    able = {name: value for name, value in form.inputs().items() if is_float_array(value)}
+    form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
-    found = _by_place(form, seen, able, wrt) if seen else None
-    if seen is None or found is None:
-        return  # the check reports the error of backward, or how many gradients it wants
-    taken = {id(seen.after.get(path)) for paths in found.values() for path in paths}
-    seen = seen._replace(written={path: value for path, value in seen.written.items() if id(value) not in taken})
-    left, used = _moved_alone(form, seen.y)
-    steps = {path: (path,) for path in used if path in seen.written}
-    if steps and not form.takes_step:
-        raise GradientError(f"backward changes the value of {min(steps)}: only an optimizer may")
-    floats = [name for name in form.values if name in able]
-    named = {name: value for name, value in once(chosen.items()) if not found or is_in_dict(name)}
-    variables = named | {path: value for path, value in left.items() if path not in seen.written}
-    pairs, constants = _by_name_or_shape(
-        variables, seen, used, grads, {name: _INPUTS for name in floats if len(floats) == 1}
-    )
-    parameters = steps | {path: paths for path, paths in pairs.items() if path in left}
-    form.gradients, form.is_read = found | pairs | steps, True
-    form.note = _note(parameters, [name for name in floats if name not in form.gradients] + constants)
-    form.take(
-        [
-            np.array(value, float) if name in form.gradients and not is_float_array(value) else value
-            for name, value in form.named()
-        ]
-    )
+    places = _places(form, seen, numbers, wrt) if seen else None
+    if seen is None or places is None:
+        return form.take(given)  # the check reports the error of backward, or how many gradients it wants
+    left, used = _moved_alone(form, seen)
+    variables = dict(once(able.items()))
+    names = {name: [name] for name in variables if not places or is_in_dict(name)} | {path: [path] for path in left}
+    if len(variables) == 1:
+        names |= {name: [name, *_INPUTS] for name in variables if name in names}
+    pairs, constants = _pairs(variables | left, names, seen, places, used, grads)
+    pairs = {path: paths for path, paths in pairs.items() if path in left or path in chosen}
+    parameters = {path: paths for path, paths in pairs.items() if path in left}
+    for path, paths in parameters.items():
+        if paths == (path,) and not form.takes_step:
+            raise GradientError(f"backward changes the value of {path}: only an optimizer may")
+    form.gradients, form.is_read = pairs, True
+    form.note = _note(parameters, [name for name in variables if name not in (*pairs, *numbers)] + constants)
+    form.take(given | {name: value for name, value in numbers.items() if name in pairs})
     form.values |= {path: left[path] for path in parameters}
-    form.hold(form.thing, {path for paths in form.gradients.values() for path in paths})
-
-
-def _is_able(form: Form, name: str, value: Any, wrt: Sequence[str]) -> bool:
-    """True if an input can have a gradient: an array of floats, a function's number, or another number in wrt."""
-    is_float = form.thing is None and isinstance(value, float | np.floating)
-    return is_float_array(value) or (name in form.names and (is_float or (name in wrt and is_number(value))))
+    form.hold(form.thing, {path for paths in pairs.values() for path in paths})
+    return None
 
 
 def _seen(form: Form) -> Seen | None:
@@ -140,53 +134,44 @@ def _place_of_loss(form: Form) -> int | None:
     if form.takes_dy or not isinstance(here, tuple):
         return None
     near = [value * (1 + _LITTLE) if is_float_array(value) else value for value in form.values.values()]
-    there = form.ran(near).y
-    numbers = [place for place, part in enumerate(here) if is_number(part) and np.ndim(part) == 0]
-    return next((place for place in numbers if here[place] != there[place]), min(numbers, default=None))
+    both = enumerate(zip(here, form.ran(near).y, strict=True))
+    return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
 
 
-def _by_place(form: Form, seen: Seen, able: Values, wrt: Sequence[str] | None) -> Pairs | None:
-    """Return the inputs whose gradients are parts of backward's result, by their places; None if no reading fits. What
-    is in dicts has names, and no place."""
+def _places(form: Form, seen: Seen, numbers: Values, wrt: Sequence[str] | None) -> dict[str, str] | None:
+    """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
+    dicts has names, and no place.
+
+    The first reading that fits: there is a part for each input in wrt; for each; without None, for each array of floats
+    and float; for each array of floats; and the same with each array once."""
     parts = {path: part for path, part in listed(seen.returned, "returned").items() if not is_in_dict(path)}
     given = [path for path, part in parts.items() if part is not None]
-    places = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
-    pairs = _fitting(places, able, list(parts), given, wrt) if given else []
-    if pairs is None and form.thing is not None:  # those of parameters follow
-        pairs = zip([name for name in form.values if name in able and name in (wrt or able)], parts, strict=False)
-    elif pairs is None and wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:
-        pairs = zip(_of_these_shapes(parts, able), parts, strict=True)
-    if pairs is None:
-        return None
-    first, found = {id(value): name for name, value in form.values.items()}, dict[str, tuple[str, ...]]()
-    for name, path in pairs:
-        if path in given and name in (wrt or able):
-            name = first.get(id(places[name]), name)
-            found[name] = (*found.get(name, ()), path)
-    return found
-
-
-def _fitting(
-    places: Values, able: Values, parts: list[str], given: list[str], wrt: Sequence[str] | None
-) -> list[tuple[str, str]] | None:
-    """Return the inputs with their parts in the first reading that fits: the inputs in wrt; all; without None, those
-    that can have a gradient; of these the arrays; and then the same with each array once.
-
-    given: the parts that are not None."""
-    readings = [(list(wrt or ()), parts)]
-    for names in (list(places), [name for name, _ in once(places.items())]):
-        readings.append((names, parts))
-        readings.append(([name for name in names if name in able], given))
-        readings.append(([name for name in names if is_float_array(places[name])], given))
+    inputs = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
+    able = [name for name, value in inputs.items() if is_float_array(value)]
+    readings = [([name for name in wrt or () if name in inputs], [*parts])]
+    for names in ([*inputs], [name for name, _ in once(inputs.items())]):
+        floats = [name for name in able if name in names]
+        arrays = [name for name in floats if name not in numbers]
+        readings += [(names, [*parts]), (floats, given), (arrays, given)]
     for names, paths in readings:
-        if len(names) == len(paths) and all(name in able for name, path in zip(names, paths) if path in given):
-            return list(zip(names, paths, strict=True))
-    return None
+        places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
+        if len(names) == len(paths) and {*able}.issuperset(places.values()):
+            break
+    else:
+        if form.thing is not None:  # those of parameters follow
+            names = [name for name in form.values if name in able and name in (wrt or able)]
+        elif wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:
+            names = _of_these_shapes(parts, {name: inputs[name] for name in able})
+        else:
+            return None
+        places = dict(zip(parts, names, strict=False))
+    first = {id(value): name for name, value in form.values.items()}
+    return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
 
 
-def _of_these_shapes(parts: Values, able: Values) -> list[str]:
+def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
     """Return the first inputs, in order, with the shapes of the gradients of a loss."""
-    names, rest = list[str](), iter(able.items())
+    names, rest = list[str](), iter(inputs.items())
     for shape in map(np.shape, parts.values()):
         name = next((name for name, value in rest if np.shape(value) == shape), None)
         if name is None:
@@ -198,39 +183,44 @@ def _of_these_shapes(parts: Values, able: Values) -> list[str]:
     return names
 
 
-def _moved_alone(form: Form, y: Any) -> tuple[Values, list[str]]:
-    """Run forward with each array of floats of the object moved alone. Returns the arrays that it leaves, and the paths
-    of those that y depends on."""
+def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
+    """Run forward with each array of floats of the object moved alone. Returns the arrays that it leaves, without those
+    that only backward writes, and the paths of those that y depends on."""
     left, used = Values(), list[str]()
     for path, value in values_at(form.thing).items():
         if is_float_array(value):
             other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
             kept = form.ran(list(form.values.values()), {id(value): np.copy(other)})
             now_there: Any = values_at(kept.thing).get(path)
-            if np.array_equal(now_there, other):
+            is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
+            if np.array_equal(now_there, other) and (is_used or path not in seen.written):
                 left[path] = value
-                if not all(map(np.array_equal, as_tuple(kept.y), as_tuple(y))):
-                    used.append(path)
+                used += [path] * is_used
     return left, used
 
 
-def _by_name_or_shape(
-    variables: Values, seen: Seen, used: list[str], grads: Grads, aliases: Mapping[str, Sequence[str]]
+def _pairs(
+    variables: Values, names: Mapping[str, list[str]], seen: Seen, places: dict[str, str], used: list[str], grads: Grads
 ) -> tuple[Pairs, list[str]]:
     """Return the variables that have or need a gradient, each array once, with the paths of its gradients; and the
-    other arrays that y depends on. aliases: other names of an only input."""
+    other arrays that y depends on. names: of a variable, for which its gradient may be named."""
+    taken = {id(seen.after.get(path)) for path in places}
+    free = {path: value for path, value in seen.written.items() if id(value) not in taken}
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in variables.items():
-        names, words = (path, *aliases.get(path, ())), [name for name in grads if is_called(path, name)]
-        named = _once([each for each in seen.written if any(is_named_for(each, name) for name in names)], seen.after)
+        words = [name for name in grads if is_called(path, name)]
+        placed = [part for part, name in places.items() if name == path]
+        named = _once([each for each in free if any(is_named_for(each, name) for name in names.get(path, ()))], free)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
-        elif len(named) == 1:
-            found[path] = named
+        elif path in seen.written:
+            found[path] = [path]  # a step
+        elif placed or len(named) == 1:
+            found[path] = placed or named
         elif path in used or named:
             unnamed[path] = value
-    free = {path: value for path, value in seen.written.items() if not any(path in paths for paths in found.values())}
-    owners, constants = {owner_of(path) for path in found}, []
+    free = {path: value for path, value in free.items() if not any(path in paths for paths in found.values())}
+    owners, constants = {owner_of(path) for path in found if path in used}, []
     for path, value in unnamed.items():
         like, twins = (_alike(path, value, among) for among in (free, unnamed))
         if like and len(like) == len(twins) == 1:
@@ -254,7 +244,7 @@ def _by_name_or_shape(
 
 def _once(paths: Iterable[str], values: Values) -> list[str]:
     """Return the first path of each array."""
-    return [path for path, _ in once((path, values[path]) for path in paths)]
+    return [path for path, _ in once((path, values.get(path, path)) for path in paths)]
 
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:

@@ -84,7 +84,7 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
         dys = words
     is_last_new = words[-len(names) :] != names or not is_number(as_list(y)[-1])
     has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
-    is_by_name = has_cache or (len(words) > 1 and {*words[1:]} <= {*names})
+    is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
     if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):
         kinds = ", ".join(type(each).__name__ for each in as_list(y))
         raise TypeError(

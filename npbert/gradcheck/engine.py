@@ -17,7 +17,7 @@ import numpy as np
 from npbert.gradcheck.calls import is_stateful
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import Values, is_numeric, leaves, members, once
+from npbert.gradcheck.paths import is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
 
 _DATA = "data", "value", "cached_data"
@@ -54,13 +54,8 @@ class EngineForm(Form):
         self._values = [value for _, value in found]
         self._restore = saved([*self._values, *set(map(type, self._values))])
         numbers = [np.array(_data(value), dtype=float) for value in self._values]
-        self._count = len(of_inputs)
         super().__init__([path for path, _ in found], numbers, self._forwarded, self._undo)
-
-    def take(self, arguments: Values) -> None:
-        """Take these numbers of the values."""
-        super().take(arguments)
-        self.given = self._count
+        self.given = len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with

@@ -59,10 +59,10 @@ class Form(Layer):
         self.takes_dy, self.takes_step = takes_dy, takes_step
         self._run, self._back, self._draws = run, back, 0
         self.loss: int | None = None
-        self.take(dict(zip(names, arguments, strict=True)))
         self.gradients, self.is_read = dict[str, tuple[str, ...]](), True
         self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
+        self.take(dict(zip(names, arguments, strict=True)))
 
     @property
     def input_names(self) -> list[str]:
@@ -73,8 +73,10 @@ class Form(Layer):
         return copy.copy(self)
 
     def take(self, arguments: Values) -> None:
-        """Take these inputs of the author's forward, by name."""
-        self.arguments = arguments
+        """Take these inputs of the author's forward, by name. A function's floats become arrays, which may move."""
+        kind = float | np.floating if self.thing is None else ()
+        self.numbers = [name for name, value in arguments.items() if isinstance(value, kind)]
+        self.arguments = arguments | {name: np.array(arguments[name], float) for name in self.numbers}
         self.values = dict(once(pair for pair in self.inputs().items() if isinstance(pair[1], np.ndarray)))
         self.given = len(self.values)
 
@@ -96,7 +98,8 @@ class Form(Layer):
         np.random.seed(0)
         held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
         for (name, value), now in zip(self.values.items(), inputs, strict=True):
-            held[id(value)] = own(now, name in self.gradients)
+            is_constant = name in self.numbers and name not in self.gradients
+            held[id(value)] = now.item() if is_constant else own(now, name in self.gradients)
         thing, arguments = copy.deepcopy((self.thing, [*self.arguments.values()]), held | (others or {}))
         y, left = self._run(thing, arguments)
         return Kept(y if self.loss is None else y[self.loss], thing, left, inputs)

@@ -66,39 +66,31 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
 
     Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
     errors of forward, and those of an object's backward."""
-    given, chosen = form.arguments, wrt or form.inputs()
-    if unknown := set(chosen) - form.inputs().keys():
+    if unknown := set(wrt or ()) - form.inputs().keys():
         raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
-    kind = np.ndarray | np.generic | float | int if wrt else float | np.floating
-    numbers = {
-        name: np.array(value, dtype=float)
-        for name, value in given.items()
-        if name in chosen and isinstance(value, kind) and not is_float_array(value) and (wrt or form.thing is None)
-    }
-    form.take(given | numbers)
-    able = {name: value for name, value in form.inputs().items() if is_float_array(value)}
+    chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
+    if chosen:
+        form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
+    able = {name: value for name, value in form.values.items() if is_float_array(value)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
-    places = _places(form, seen, numbers, wrt) if seen else None
+    places = _places(form, seen, wrt) if seen else None
     if seen is None or places is None:
-        return form.take(given)  # the check reports the error of backward, or how many gradients it wants
+        return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
-    variables = dict(once(able.items()))
-    names = {name: [name] for name in variables if not places or is_in_dict(name)} | {path: [path] for path in left}
-    if len(variables) == 1:
-        names |= {name: [name, *_INPUTS] for name in variables if name in names}
-    pairs, constants = _pairs(variables | left, names, seen, places, used, grads)
-    pairs = {path: paths for path, paths in pairs.items() if path in left or path in chosen}
+    names = {name: [name] for name in able if not places or is_in_dict(name)} | {path: [path] for path in left}
+    if len(able) == 1 and not places:
+        names[min(able)] += _INPUTS
+    pairs, constants = _pairs(able | left, names, seen, places, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
     for path, paths in parameters.items():
         if paths == (path,) and not form.takes_step:
             raise GradientError(f"backward changes the value of {path}: only an optimizer may")
-    form.gradients, form.is_read = pairs, True
-    form.note = _note(parameters, [name for name in variables if name not in (*pairs, *numbers)] + constants)
-    form.take(given | {name: value for name, value in numbers.items() if name in pairs})
+    form.gradients, form.is_read = {path: pairs[path] for path in pairs if path in (*left, *(wrt or able))}, True
+    constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
+    form.note = _note(parameters, constants)
     form.values |= {path: left[path] for path in parameters}
     form.hold(form.thing, {path for paths in pairs.values() for path in paths})
-    return None
 
 
 def _seen(form: Form) -> Seen | None:
@@ -138,7 +130,7 @@ def _place_of_loss(form: Form) -> int | None:
     return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
 
 
-def _places(form: Form, seen: Seen, numbers: Values, wrt: Sequence[str] | None) -> dict[str, str] | None:
+def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str] | None:
     """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
     dicts has names, and no place.
 
@@ -151,7 +143,7 @@ def _places(form: Form, seen: Seen, numbers: Values, wrt: Sequence[str] | None) 
     readings = [([name for name in wrt or () if name in inputs], [*parts])]
     for names in ([*inputs], [name for name, _ in once(inputs.items())]):
         floats = [name for name in able if name in names]
-        arrays = [name for name in floats if name not in numbers]
+        arrays = [name for name in floats if name not in form.numbers]
         readings += [(names, [*parts]), (floats, given), (arrays, given)]
     for names, paths in readings:
         places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
@@ -220,7 +212,19 @@ def _pairs(
         elif path in used or named:
             unnamed[path] = value
     free = {path: value for path, value in free.items() if not any(path in paths for paths in found.values())}
-    owners, constants = {owner_of(path) for path in found if path in used}, []
+    constants = _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
+    pairs = Pairs()
+    for path, value in once((path, variables[path]) for path in variables if path in found):
+        paths = [each for other in found if variables[other] is value for each in found[other]]
+        returned = [each for each in paths if each.startswith("returned")]  # it includes the others
+        pairs[path] = tuple(_once(returned or paths, seen.after))
+    return pairs, constants
+
+
+def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> list[str]:
+    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. Returns the
+    constants."""
+    constants = list[str]()
     for path, value in unnamed.items():
         like, twins = (_alike(path, value, among) for among in (free, unnamed))
         if like and len(like) == len(twins) == 1:
@@ -230,16 +234,11 @@ def _pairs(
                 f"backward writes {', '.join(like)}, and any may be the gradient of {', '.join(twins)}; name it, as in "
                 f"grads={dict(zip(twins, like, strict=False))}"
             )
-        elif owner_of(path) in owners or any(is_named_for(each, path) for each in seen.after if each != path):
+        elif owner_of(path) in owners or any(is_named_for(each, path) for each in after if each != path):
             found[path] = []
         else:
             constants.append(path)
-    pairs = Pairs()
-    for path, value in once((path, variables[path]) for path in variables if path in found):
-        paths = [each for other in found if variables[other] is value for each in found[other]]
-        returned = [each for each in paths if each.startswith("returned")]  # it includes the others
-        pairs[path] = tuple(_once(returned or paths, seen.after))
-    return pairs, constants
+    return constants
 
 
 def _once(paths: Iterable[str], values: Values) -> list[str]:

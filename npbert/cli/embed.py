@@ -114,8 +114,7 @@ class EmbedCommand(VectorCommand):
             vectors = at_precision(np.array([vector for _, vector in rows]), self.precision)
             array = io.BytesIO()
             np.save(array, vectors)  # into a file, it would hide the error of a full disk
-            with write_where_asked(Path(self.output)) as path:
-                path.write_bytes(array.getbuffer())
+            write_where_asked(self.output, [array.getbuffer()])
         else:
             write_json_lines(({"text": text, "vector": vector.tolist()} for text, vector in rows), self.output)
 

@@ -80,20 +80,15 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     `run` raises an error of `work`, or a KeyboardInterrupt, after all threads have stopped and BLAS has its threads
     again. The remaining items are not started.
     """
-    items, user = list(items), object()
+    items = list(items)
     left, threads = iter(items), num_threads()
     within = max(1, _here.ways // max(1, of or len(items)))
-    try:
-        doers = min(threads, len(items)) if _here.count != 1 and blas_hold.hold(user) else 1
+    with blas_hold.hold_blas() if _here.count != 1 else contextlib.nullcontext() as is_held:
+        doers = min(threads, len(items)) if is_held else 1
         if doers > 1:
             _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
         else:
             _drain(work, left, threads, within)
-    finally:
-        try:
-            blas_hold.release(user)
-        finally:
-            blas_hold.release(user)  # again, as a KeyboardInterrupt may interrupt the first call
 
 
 def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:

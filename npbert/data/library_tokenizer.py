@@ -3,30 +3,73 @@
 import base64
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
+from npbert.data.tokenizer_config import SPECIAL, setting_of
 from npbert.io import FileError, import_extra
 
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
 
 
-def tokenizer_from(stored: dict[str, Any], added: Sequence[dict[str, Any]]) -> Any:
-    """Return the library's tokenizer from the object of a tokenizer.json. added: the flags of its added tokens.
+class Encoding(Protocol):
+    """A text as tokens: a `tokenizers.Encoding`.
+
+    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
+    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
+    that were cut.
+    """
+
+    ids: list[int]
+    type_ids: list[int]
+    attention_mask: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    overflowing: "list[Encoding]"
+
+    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
+        """Return the first character of the word in the text with this number, and the one after its last."""
+
+
+def tokenizer_from(stored: dict[str, Any]) -> Any:
+    """Return the library's tokenizer from the object of a tokenizer.json.
 
     Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; the library's errors for
     other JSON.
     """
-    library = import_extra("tokenizers", extra="hf")
-    tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
+    tokenizer = import_extra("tokenizers").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
     growth = _growth(stored["normalizer"] or {})
     if growth > MOST_GROWTH:
         raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")
-    tokenizer.add_tokens([library.AddedToken(**flags) for flags in added])
     return tokenizer
+
+
+def bert_tokenizer(ids: Mapping[str, int], special: Mapping[str, str] = SPECIAL, **normalizer: bool | None) -> Any:
+    """Return the library's tokenizer with BERT's rules, as transformers makes it.
+
+    A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
+
+    ids: of the tokens.   special: those by the attribute for their id.   normalizer: options of its BertNormalizer.
+    """
+    tokens = {setting_of(attribute): token for attribute, token in special.items()}
+    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **tokens, **normalizer)
+
+
+def numbered(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the place of each token, as its id."""
+    return {token: number for number, token in enumerate(tokens)}
+
+
+def add_tokens(tokenizer: Any, added: Iterable[dict[str, Any]]) -> None:
+    """Add tokens, each with its flags, to the library's tokenizer."""
+    make = import_extra("tokenizers").AddedToken
+    for flags in added:
+        tokenizer.add_tokens([make(**{name: flags[name] for name in flags.keys() - {"id", "__type"}})])
 
 
 def _growth(normalizer: dict[str, Any]) -> int:
@@ -63,7 +106,7 @@ def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None, direc
     with a `stride`, the second text into parts, each beginning with the last `stride` tokens of the part before.
 
     A copy, as the library keeps the length in the tokenizer, which threads share."""
-    copy = import_extra("tokenizers", extra="hf").Tokenizer.from_str(tokenizer.to_str())
+    copy = import_extra("tokenizers").Tokenizer.from_str(tokenizer.to_str())
     strategy = "longest_first" if stride is None else "only_second"
     copy.enable_truncation(max_length, stride=stride or 0, strategy=strategy, direction=direction)
     return copy

@@ -11,9 +11,9 @@ import numpy as np
 
 from npbert.data.batch import Batch, Ids, ids_of, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.library_tokenizer import cutting_tokenizer, panics_named
+from npbert.data.library_tokenizer import Encoding, bert_tokenizer, cutting_tokenizer, numbered, panics_named
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.data.tokenizer_files import Encoding, bert_tokenizer, read_tokenizer, write_tokenizer
+from npbert.data.tokenizer_files import read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError
@@ -113,7 +113,7 @@ class Tokenizer(Vocabulary):
         tokens and characters.
         """
         tokens = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
-        return cls(bert_tokenizer(tokens, lowercase=lowercase))
+        return cls(bert_tokenizer(numbered(tokens), lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each

@@ -222,4 +222,4 @@ def _progress(total: int, wanted: bool | None) -> Any:
     is_hidden: bool | None = not wanted
     if wanted is None and total >= MANY and not is_quiet():
         is_hidden = None  # unless standard error is a terminal
-    return import_extra("tqdm", extra="hf").tqdm(total=total, unit="text", disable=is_hidden)
+    return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

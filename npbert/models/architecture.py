@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from npbert.blocks import (
@@ -60,7 +60,7 @@ class Architecture:
     pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
-    file: str = ""
+    file: str = field(default="{}", compare=False, repr=False)
 
 
 OF_BERT = Architecture()
@@ -69,18 +69,15 @@ OF_BERT = Architecture()
 def make_pooler(config: Any, init: Init) -> Pooler:
     """Return the pooler of a BertConfig."""
     architecture = config.architecture
-    plain = replace(init, bias=architecture.biases != "none")
-    norm = LayerNorm(config.hidden_size, plain, eps=config.layer_norm_eps) if architecture.pooler_norm else None
-    return Pooler(config.hidden_size, plain, activation=architecture.pooler, norm=norm)
+    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.pooler_norm else None
+    return Pooler(config.hidden_size, init, activation=architecture.pooler, norm=norm)
 
 
 def make_encoder(config: Any, init: Init) -> Encoder:
     """Return the encoder of a BertConfig."""
     architecture, features, heads = config.architecture, config.hidden_size, config.num_attention_heads
     linear = replace(init, bias=architecture.biases == "all")
-    norm = replace(init, bias=architecture.biases != "none")
     bias = RelativeBias(architecture.relative_buckets, heads, init) if architecture.relative_buckets else None
-    rotary = {base: Rotary(features // heads, base, init.dtype) for base in set(architecture.rotary)}
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
@@ -89,16 +86,17 @@ def make_encoder(config: Any, init: Init) -> Encoder:
         attention = DotProductAttention(heads, dropout)
         if bias or reach is not None:
             attention = DistanceAttention(heads, dropout, bias=bias, reach=reach)
-        if not rotary:
+        if not architecture.rotary:
             return attention
-        return RotaryAttention(attention, rotary[architecture.rotary[number % len(architecture.rotary)]])
+        base = architecture.rotary[number % len(architecture.rotary)]
+        return RotaryAttention(attention, Rotary(features // heads, base, init.dtype))
 
     def layer(number: int) -> EncoderLayer:
         return layer_class(
             features,
             heads,
             config.intermediate_size,
-            norm,
+            init,
             dropout=config.hidden_dropout_prob,
             layer_norm_eps=config.layer_norm_eps,
             attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product(number)),
@@ -112,4 +110,4 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     if not architecture.pre_norm:
         return Encoder(layers)
     layers[0].attention_norm = Identity()  # the embeddings already end with a LayerNorm
-    return Encoder(layers, LayerNorm(features, norm, eps=config.layer_norm_eps))
+    return Encoder(layers, LayerNorm(features, init, eps=config.layer_norm_eps))

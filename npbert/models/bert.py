@@ -1,7 +1,6 @@
 """BertModel: embeddings, encoder and pooler, as in the paper."""
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,13 +50,13 @@ class BertModel(PreTrainedModel):
         dtype: DTypeLike = np.float32,
         add_pooling_layer: bool | None = None,
     ) -> None:
-        init, architecture = Init(rng, config.initializer_range, dtype), config.architecture
-        norm = replace(init, bias=architecture.biases != "none")
+        architecture = config.architecture
+        init = Init(rng, config.initializer_range, dtype, bias=architecture.biases != "none")
         self.config = config
         self.embeddings = BertEmbeddings(
             config.vocab_size,
             architecture.embedding_size or config.hidden_size,
-            norm,
+            init,
             max_position_embeddings=config.max_position_embeddings + architecture.first_position,
             type_vocab_size=config.type_vocab_size if architecture.has_types else 0,
             position_embedding_type=config.position_embedding_type,

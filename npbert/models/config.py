@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -139,29 +139,24 @@ class BertConfig:
     def write(self, path: Path, *, model: str, dtype: DTypeLike) -> None:
         """Write a config.json for a model of npbert's class `model` with parameters of `dtype`.
 
-        For a descendant, entries of its original config.json stay, except those that npbert sets. Hugging Face has no
-        sinusoidal positions: they are written as absolute ones.
+        Entries of the original config.json stay, except those that npbert sets. Hugging Face has no sinusoidal
+        positions: they are written as absolute ones.
         """
-        left_out = ("num_labels", "position_embedding_type", "architecture")  # or written in Hugging Face's terms
-        stored = {
-            name: value.item() if isinstance(value, np.generic) else value  # JSON has no NumPy numbers
-            for name, value in asdict(self).items()
-            if name not in left_out
-        }
-        model_type = self.architecture.model_type
-        family = FAMILIES[model_type]
-        if model_type == "bert":
+        architecture = self.architecture
+        family, stored = FAMILIES[architecture.model_type], json.loads(architecture.file)
+        left_out = ["num_labels", "position_embedding_type", "architecture"]  # or written in Hugging Face's terms
+        if not architecture.has_types:
+            left_out.append("type_vocab_size")
+        stored |= {family.fields.get(name, name): each for name, each in vars(self).items() if name not in left_out}
+        stored["max_position_embeddings"] += architecture.first_position
+        if self.position_embedding_type == "sinusoidal":
             stored["position_embedding_type"] = "absolute"
-        else:
-            stored["max_position_embeddings"] += self.architecture.first_position
-            known = {family.fields.get(name, name): stored[name] for name in stored if name != "type_vocab_size"}
-            stored = {**json.loads(self.architecture.file), **known}
-        if model == "BertForSequenceClassification" and self.num_labels == 1:
-            stored["problem_type"] = "regression"  # otherwise transformers' pipeline makes a probability of it
-        stored["id2label"] = {str(index): name for index, name in enumerate(self.label_names)}
+        is_regression = model == "BertForSequenceClassification" and self.num_labels == 1
+        stored["problem_type"] = "regression" if is_regression else None  # or transformers makes a probability of it
+        stored["id2label"] = dict(enumerate(self.label_names))
         stored["label2id"] = self.label2id
         name = family.classes + model.removeprefix("Bert").removeprefix(family.classes)
-        stored |= {"model_type": model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
+        stored |= {"model_type": architecture.model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
         write_json(path, stored)
 
     @classmethod
@@ -208,9 +203,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "bert-mini": _published(4, 256),
     "bert-small": _published(4, 512),
     "bert-medium": _published(8, 512),
-    "bert-base-uncased": _published(12, 768),
-    "bert-large-uncased": _published(24, 1024),
     "seed": {**_published(6, 768), "max_position_embeddings": 30},
+    "bert-base": _published(12, 768),
+    "bert-base-uncased": _published(12, 768),
+    "bert-large": _published(24, 1024),
+    "bert-large-uncased": _published(24, 1024),
 }
-PRESETS["bert-base"] = PRESETS["bert-base-uncased"]
-PRESETS["bert-large"] = PRESETS["bert-large-uncased"]

@@ -14,7 +14,9 @@ from npbert.io import one_of
 from npbert.models.config import BertConfig
 
 TokensRead: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-LabelKind: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "replaced", "choice", "answer"]
+LabelKind: TypeAlias = Literal[
+    "class", "number", "numbers", "token class", "word", "replaced", "choice", "answer", "of the loss"
+]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Reads:
     without labels in the batch); or both. The last layer is computed only for these tokens, an exact saving.
     labels: for each sequence a `class` below num_labels, a `number`, or num_labels `numbers`; for each token a `token
     class` below num_labels, its true `word`, or 1 where it was `replaced` and 0 elsewhere; for each group the right
-    `choice`; or the two ends of an `answer`.
+    `choice`; the two ends of an `answer`; or numbers `of the loss`, which alone checks them.
     grouped: the batch is (B, C, T), and the C sequences of a group have one label.
 
     Raises: ValueError for other words.
@@ -172,6 +174,8 @@ class PackedBatch:
         kind = self.reads.labels
         if kind == "answer":
             return self._ends_of_answers()
+        if kind == "of the loss":
+            return self.given("labels")
         if self.reads.labels_are_numbers:
             each = (self.config.num_labels,) if kind == "numbers" else ()
             return self._labels((*self.batch_shape[:1], *each)).reshape(self.batch_shape[0], -1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from npbert.display.html import escape as escape  # for all pages
+from npbert.display.html import escape
 
 PAGES = Path(__file__).parent
 ICON = (

@@ -1,10 +1,9 @@
 """Draws the attention of a model, head by head."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from npbert.compute import Array
 from npbert.data import Text
 from npbert.inference import Embed, Task
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
@@ -12,6 +11,7 @@ from npbert.plots.drawing import label, name_places, new_figure, shares, style
 MOST_TOKENS = 48
 
 
+@style()
 def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[int] | None = None) -> Any:
     """Draw a heat map for each head, in a row for each layer. In it, a row is a query with sum 1, a column is a key,
     white is 0, and darker is more.
@@ -31,13 +31,8 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     if layers is not None:  # −1 is the last layer, and each layer is drawn once
         count = len(bert.encoder.layers)
         layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
-    probabilities = bert.attention_probabilities(task.tokenizer.batch([encoding]), layers)
-    return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
-
-
-@style()
-def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> Any:
-    """Return the figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
+    found = bert.attention_probabilities(task.tokenizer.batch([encoding]), layers)
+    probabilities, tokens = {layer: p[0] for layer, p in found.items()}, encoding.tokens  # p (B, H, T, T)
     heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
     highest = max(float(layer.max()) for layer in probabilities.values())
     room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)

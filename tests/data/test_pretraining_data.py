@@ -4,7 +4,6 @@ Each word of the corpus says of which document and sentence it is: d2s13t0 is th
 2. What a batch hides is in its labels, so its text can be read and looked up.
 """
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -128,15 +127,3 @@ def test_text_of_unknown_words_is_left_out(make, objective):
     assert len(pairs) > 5
     assert all({*first, *second} - {"[UNK]"} for first, second in pairs)
     assert list(make([[["☃"]]], objective=objective).batches(0)) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "mlm"}, "objective is 'mlm', wanted one of nsp, sop, none"),
-        ({"max_length": 7}, "max_length is 7, wanted at least 8"),
-    ],
-)
-def test_errors(make, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        next(make(**options).batches(0))

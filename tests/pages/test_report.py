@@ -139,9 +139,8 @@ def test_the_first_sentence_is_how_good_it_is(tmp_path, value, baseline, said):
 
 
 def test_a_lower_loss_is_a_better_one(tmp_path):
-    shown = [{**SHOWN["labels"][0], "baselines": {"loss": 0.69}}]
+    shown = [{**SHOWN["labels"][0], "goal": "loss", "baselines": {"loss": 0.69}}]
     folder = write_run(tmp_path / "run", metrics=[{"step": 10, "eval_loss": 0.3}], shown=shown)
-    (folder / "settings.toml").write_text('metric = "loss"', encoding="utf-8")
     assert verdict(read_run(folder)).startswith("Loss 0.3; ")
     assert verdict(read_run(folder)).endswith("gets 0.69: it has learned.")
 

@@ -24,7 +24,6 @@ def check_beside(function: ScalarFunction, floats: Floats) -> None:
     """Raise PromiseError if y on exact numbers differs from y on floats beside the point. The step is small, but larger
     than rounding."""
     step, field = function.random_step(0), Field(function.seed)
-    field.keeps_tangents = False
     for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
         with function.moved(step, size) as there:
             y = there.outputs()

@@ -66,36 +66,34 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
     new_heads = _new_heads(wanted, in_file, new_head)
-    new = [stored for stored in wanted if stored.head in new_heads]
-    old = [stored for stored in wanted if stored.head not in new_heads]
-    for stored in old:
-        stored.parameter.start = None
+    new = [plain for plain, stored in wanted.items() if stored.head in new_heads]
+    old = {plain: wanted[plain] for plain in wanted if plain not in new}
+    for stored in old.values():
+        for _, parameter in stored.parameters.values():
+            parameter.start = None
     problems = _misfits(file, in_file, old, names)
     if problems:
         raise FileError(f"{file.path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
-    for stored in old:
-        name = in_file[stored.plain]
+    for plain, stored in old.items():
+        name = in_file[plain]
         stored.fill(file.read(name))
-        values = stored.parameter.value
+        values = stored.tensor
         if not np.isfinite(values).all():
             what = f"a number that is not finite, or too large for {values.dtype}"
             raise FileError(f"{file.path}: {name} holds {what}")
+    for plain in new:
+        _ = wanted[plain].tensor  # is drawn now
     if new:
-        for stored in new:
-            _ = stored.parameter.value  # is drawn now
-        parts = ", ".join(stored.plain for stored in new)
-        LOGGER.info("the head is new and needs training: %s (not from %s)", parts, file.path)
+        LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
 
 
-def _new_heads(wanted: list[Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
+def _new_heads(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
     """Return the new heads: True means all heads but those of pre-training, False none."""
     if new_head is False:
         return set()
-    heads = {stored.head for stored in wanted if stored.head}
-    new = heads - {stored.head for stored in wanted if stored.plain in in_file}
-    if new_head:
-        new |= heads - set(PRETRAINING_HEADS)
-    return new
+    heads = {stored.head for stored in wanted.values() if stored.head}
+    new = heads - {stored.head for plain, stored in wanted.items() if plain in in_file}
+    return new | (heads - {*PRETRAINING_HEADS}) if new_head else new
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
@@ -109,24 +107,23 @@ def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     return found
 
 
-def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], names: Names) -> list[str]:
+def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
     """Return a line for each tensor that does not fit. An unused tensor is a mistake in a part that the model has;
     otherwise it may be the head of another model."""
-    tensors = {stored.plain: stored for stored in wanted}
-    problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
-    parts = {root_of(name) for name in tensors}
+    shapes = {plain: stored.tensor.shape for plain, stored in wanted.items()}
+    problems = [f"missing: {plain} {shape}" for plain, shape in shapes.items() if plain not in in_file]
+    parts = {root_of(plain) for plain in wanted}
     for plain, name in in_file.items():
         shape = file.shapes[name]
-        if plain in tensors and shape != tensors[plain].shape:
-            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
-            problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
-        elif plain not in tensors and plain not in names.family.decoder and root_of(plain) in parts:
+        if plain in shapes and shape != shapes[plain]:
+            hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
+            problems.append(f"of another shape: {name} {shape}, wanted {shapes[plain]}{hint}")
+        elif plain not in shapes and plain not in names.family.decoder and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
-    has_decoder = any(stored.head == "predictions" for stored in wanted)
+    if problems or "predictions" not in {stored.head for stored in wanted.values()}:
+        return problems
     for twin, name in names.family.decoder.items():
-        if problems or not has_decoder or twin not in in_file:
-            continue
-        if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
+        if twin in in_file and not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
             problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems
 
@@ -136,10 +133,7 @@ def hugging_face_tensors(model: Layer) -> dict[str, Array]:
 
     Hugging Face has no sinusoidal positions, so they are written as a table of positions.
     """
-    parts: dict[str, list[Array]] = {}
-    for stored in stored_parameters(model):
-        parts.setdefault(stored.name, []).append(stored.tensor)
-    tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
+    tensors = {stored.name: stored.tensor for stored in stored_parameters(model).values()}
     for name, part in named_parts(model):
         if isinstance(part, SinusoidalPositions):
             tensors[f"{name}.weight"] = part.weight.value

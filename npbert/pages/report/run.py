@@ -11,16 +11,14 @@ from npbert.training import SETTINGS_FILE, read_settings
 class RunFiles(NamedTuple):
     """The folder of a run, its settings by name, and the rows of metrics.jsonl and shown.jsonl.
 
-    best_step: of the model in model/. baselines: the metrics of the baselines on the held-out set. Both only if the run
-    has recorded them.
+    last: the last row of shown.jsonl, with what `judged_in` adds.
     """
 
     folder: Path
     settings: dict[str, Any]
     metrics: list[dict[str, Any]]
     report_rows: list[dict[str, Any]]
-    best_step: int | None
-    baselines: dict[str, float]
+    last: dict[str, Any]
 
     @property
     def step(self) -> int:
@@ -45,5 +43,4 @@ def read_run(folder: str | Path) -> RunFiles:
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
     settings = read_settings(folder / SETTINGS_FILE)
-    baselines, best_step = judged_in(report_rows)
-    return RunFiles(folder, settings, metrics, report_rows, best_step, baselines)
+    return RunFiles(folder, settings, metrics, report_rows, judged_in(report_rows))

@@ -11,13 +11,13 @@ from typing import Any
 from npbert.io import read_text
 from npbert.pages.html import PAGES
 from npbert.pages.number.page import number_page
-from npbert.pages.site.source_page import Known, fence, file_page, read_bugs, source_page
+from npbert.pages.site.source_page import Known, fence, read_bugs, source_page
 
 PACKAGE = PAGES.parent
 SHOWN = ("core", "layers", "blocks", "models", "optim")
 """The packages with a page for each file, in reading order."""
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")
-"""The packages with a page of their public names."""
+"""The other packages with a page of their public names."""
 _TO_PYTHON = re.compile(r"\]\(([\w./]+)\.py\)")
 _TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
 
@@ -33,12 +33,10 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     linked = {posixpath.normpath(f"docs/{path}.py") for text in chapters.values() for path in _TO_PYTHON.findall(text)}
     others = sorted(linked - listed)
     texts = {name: _as_myst(text) for name, text in chapters.items()}
-    for path in listed:
+    for path in [*listed, *others]:
         texts[_page(path)] = source_page(path, read_text(root / path), known)
-    for path in others:
-        texts[_page(path)] = file_page(path, read_text(root / path))
-    has_sklearn = importlib.util.find_spec("sklearn") is not None
-    reference = {f"reference/{room}.md": _reference(room) for room in REFERENCE if room != "sklearn" or has_sklearn}
+    documented = [room for room in (*SHOWN, *REFERENCE) if room != "sklearn" or importlib.util.find_spec(room)]
+    reference = {f"reference/{room}.md": _reference(room) for room in documented}
     contents = {"The chapters": list(chapters)} | {f"npbert/{room}": list(map(_page, rooms[room])) for room in SHOWN}
     contents |= {"Files that chapters name": list(map(_page, others)), "Reference": list(reference)}
     texts |= reference

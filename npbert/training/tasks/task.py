@@ -146,11 +146,6 @@ class FinetuneTask(Task):
         super().__init__(model, tokenizer, max_length=self.settings.max_length or None)
 
     @classmethod
-    def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
-        """Return the task of the settings, among those that share a name."""
-        return cls
-
-    @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings that the task cannot have, before any file is read."""
 

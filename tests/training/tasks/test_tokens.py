@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from npbert import IGNORED
 from npbert.data.squad import GoldAnswer, Question
-from npbert.models.question_answering import QuestionAnsweringOutput
+from npbert.models import QuestionAnsweringOutput
 from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
 from tests.training.tasks.tiny import Planted, tiny_tokenizer, words_of
 

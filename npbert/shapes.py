@@ -45,8 +45,8 @@ class Shapes:
         return Sequences(self.mask.sum(axis=1))
 
     def batch(self, **targets: Array) -> Batch:
-        """Return a batch of these, with copies of the arrays."""
-        return Batch(self.ids.copy(), self.types.copy(), self.mask.copy(), **targets)
+        """Return a batch of these."""
+        return Batch(self.ids, self.types, self.mask, **targets)
 
     def __str__(self) -> str:
         lengths = ", ".join(map(str, self.sequences.lengths))

@@ -14,7 +14,7 @@ from npbert.io.errors import (
     one_of,
     worded_by,
 )
-from npbert.io.extras import how_to_install, import_extra
+from npbert.io.extras import EXTRAS, how_to_install, import_extra
 from npbert.io.files import (
     LARGEST_OBJECT,
     FileError,
@@ -46,6 +46,7 @@ __all__ = [
     "at_least",
     "one_of",
     "worded_by",
+    "EXTRAS",
     "how_to_install",
     "import_extra",
     "FileError",

@@ -15,7 +15,7 @@ from npbert.blocks import (
     PreNormEncoderLayer,
     RotaryAttention,
 )
-from npbert.core import Init, Layer
+from npbert.core import Init
 from npbert.layers import DistanceAttention, DotProductAttention, Identity, LayerNorm, RelativeBias, Rotary
 
 
@@ -81,31 +81,28 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
-    def dot_product(number: int) -> Layer:
-        reach, dropout = architecture.reach[number % len(architecture.reach)], config.attention_probs_dropout_prob
-        attention = DotProductAttention(heads, dropout)
+    count, dropout = config.num_hidden_layers, config.attention_probs_dropout_prob
+    groups = architecture.groups or count
+    own = []
+    for number in range(groups):
+        reach = architecture.reach[number % len(architecture.reach)]
+        dot_product: Any = DotProductAttention(heads, dropout)
         if bias or reach is not None:
-            attention = DistanceAttention(heads, dropout, bias=bias, reach=reach)
-        if not architecture.rotary:
-            return attention
-        base = architecture.rotary[number % len(architecture.rotary)]
-        return RotaryAttention(attention, Rotary(features // heads, base, init.dtype))
-
-    def layer(number: int) -> EncoderLayer:
-        return layer_class(
+            dot_product = DistanceAttention(heads, dropout, bias=bias, reach=reach)
+        if architecture.rotary:
+            base = architecture.rotary[number % len(architecture.rotary)]
+            dot_product = RotaryAttention(dot_product, Rotary(features // heads, base, init.dtype))
+        layer = layer_class(
             features,
             heads,
             config.intermediate_size,
             init,
             dropout=config.hidden_dropout_prob,
             layer_norm_eps=config.layer_norm_eps,
-            attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product(number)),
+            attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product),
             feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
         )
-
-    count = config.num_hidden_layers
-    groups = architecture.groups or count
-    own = [layer(number) for number in range(groups)]
+        own.append(layer)
     layers = [own[int(number / (count / groups))] for number in range(count)]
     if not architecture.pre_norm:
         return Encoder(layers)

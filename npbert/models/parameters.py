@@ -50,8 +50,8 @@ def _groups(model: Any) -> dict[str, dict[str, Parameter]]:
 def size_table() -> str:
     """Return a line for each size: its names, layers, hidden size and parameters."""
     names: dict[BertConfig, list[str]] = {}
-    for name in PRESETS:
-        names.setdefault(BertConfig.preset(name), []).append(name)
+    for name, config in PRESETS.items():
+        names.setdefault(config, []).append(name)
     lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
     for config, same in names.items():
         count = BertModel(config, rng=None).num_parameters()

@@ -2,18 +2,16 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
+from npbert.compute import Array, bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
 from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.shares import Shares, Sums, add_up
-from npbert.training.vectors_first import vectors_first
 
 
 class StepLosses(NamedTuple):
@@ -121,9 +119,7 @@ def gradients_of(
 
     through: Callable[[int, Tape], TaskLoss] = through_loss
     if model.needs_whole_batch:
-        width = model.config.hidden_size
-        cut = [parts_of(model, piece.batch, bounded_parts(piece.sequences.num_rows, width)) for piece in pieces]
-        through = vectors_first(model, cut, communicator, partial(part_rng, seed))
+        through = vectors_first(model, pieces, communicator, seed)
 
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
@@ -171,3 +167,50 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
     """Return the generator for the dropout of the part with this number."""
     return None if seed is None else np.random.default_rng([*seed, number])
+
+
+def vectors_first(
+    model: TaskModel, parts: Sequence[PackedBatch], communicator: Communicator, seed: Sequence[int] | None
+) -> Callable[[int, Tape], TaskLoss]:
+    """Compute the loss of a batch; return a function that runs a part, by its number, forward on a tape and backward.
+    The gradient of a loss over all texts of a batch, in the memory of one part: the chain rule in two steps.
+
+    Such a loss is no mean over the parts of a batch, as it compares every vector with every other. But it reads only
+    the vectors. So three steps follow: all vectors, part by part, without a tape; the loss and its gradient by each
+    vector; then each part runs forward again on a tape, with the same dropout, and backward from its share of that
+    gradient. ∂loss/∂w = Σ over the parts of (∂loss/∂vectors of the part) · (∂vectors of the part/∂w), the chain rule's
+    sum in another order: the gradient of the whole batch. (Gao et al. 2021, "Scaling deep contrastive learning batch
+    size under memory limited setup": GradCache.)
+
+    A part is cut into pieces, which run through the model one after another. If each part is one piece, nothing runs
+    forward twice: the tapes are kept. Each process computes the vectors of its own parts; all compute the loss.
+    """
+    own, width = communicator.own(range(len(parts))), model.config.hidden_size
+    cut = [parts_of(model, part.batch, bounded_parts(part.sequences.num_rows, width)) for part in parts]
+    keeps = max(map(len, cut)) == 1
+    tapes: dict[int, Tape] = {}
+    found: dict[int, Array] = {}
+
+    def work(number: int) -> None:
+        tapes[number] = Tape(part_rng(seed, number), keeps=keeps)
+        found[number] = np.concatenate([model(piece, tapes[number]) for piece in cut[number]])
+
+    run(work, own, of=len(parts))
+    vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
+    targets = np.concatenate([piece.labels for pieces in cut for piece in pieces])
+    tape = Tape()
+    loss = model.loss_function(np.concatenate(vectors), targets, tape)
+    ends = np.cumsum([len(each) for each in vectors])
+    dvectors = np.split(model.loss_function.backward(1.0, tape), ends[:-1])
+
+    def through(number: int, tape: Tape) -> TaskLoss:
+        start = 0
+        for piece in cut[number]:
+            stop = start + piece.batch_shape[0]
+            if not keeps:
+                model(piece, tape)
+            model.backward(dvectors[number][start:stop], tapes.pop(number) if keeps else tape)
+            start = stop
+        return TaskLoss(loss, (loss,), None)
+
+    return through

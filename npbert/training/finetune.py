@@ -28,10 +28,8 @@ from npbert.io import (
     one_of,
     setting,
 )
-from npbert.models import load_config
-from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -86,10 +84,7 @@ class Finetuning(TrainingRun):
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
-        longest = load_config(settings.model).max_position_embeddings
-        settings = replace(settings, max_length=settings.max_length or min(_USUAL_LENGTH, longest))
-        rng = np.random.default_rng(settings.seed)
-        self.settings, kind = settings, task_class(settings)
+        rng, kind = np.random.default_rng(settings.seed), task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
         rows, known = kind.read(settings.train, settings)
@@ -112,6 +107,8 @@ class Finetuning(TrainingRun):
             options["id2label"] = labels
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
+        usual = min(_USUAL_LENGTH, self.model.config.max_position_embeddings)
+        self.settings = settings = replace(settings, max_length=settings.max_length or usual)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)
@@ -142,12 +139,12 @@ class Finetuning(TrainingRun):
             target = f"  ->  {self._labels[label] if self._labels else label}"
         lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            when = when_judged(self.trainer.settings)
-            lines.append(f"{settings.held_out}: {counted(len(self.held_out), 'example')}, for an evaluation {when}")
+            examples = counted(len(self.held_out), "example")
+            lines.append(f"{settings.held_out}: {examples}, for an evaluation {self.when}")
         lines.append(f"the first: {shorten(tokens, 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        steps = counted(self.trainer.settings.steps, "step")
+        steps = counted(self.trainer.progress.total_steps, "step")
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def evaluate(self) -> dict[str, float]:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from npbert.compute import processors, set_num_threads
 from npbert.data import Batch
 from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
-from npbert.training.inputs import differences
+from npbert.training.settings import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0

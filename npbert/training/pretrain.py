@@ -22,6 +22,7 @@ from npbert.data.pretraining_data import PretrainingData
 from npbert.inference import Task, check_vocabulary
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
 from npbert.io.errors import SHARE
+from npbert.layers import Softmax
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -32,10 +33,11 @@ from npbert.models import (
     neither_size_nor_folder,
 )
 from npbert.training.accumulate import StepLosses, evaluate_losses
-from npbert.training.inputs import vocabulary
-from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.trainer import Trainer, TrainingRun
+
+SENTENCES, GUESSES = 8, 5
+_LONGEST = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +145,8 @@ class Pretraining(TrainingRun):
             f"{settings.model}",
         ]
         if self.held_out:
-            files, when = shorten(", ".join(settings.held_out), 60), when_judged(self.trainer.settings)
-            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {when}")
+            files = shorten(", ".join(settings.held_out), 60)
+            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {self.when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
 
@@ -195,3 +197,28 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
         losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
         right.append(max(share, 1 - share))
     return StepLosses(tuple(losses), (1, 1), tuple(right)).by_name(kinds)
+
+
+def masked_sentences(batch: Batch) -> Batch | None:
+    """Return the first eight sequences of a batch with a masked word in their first 24 tokens, cut there; None if there
+    are none."""
+    names = ("input_ids", "token_type_ids", "attention_mask", "labels")
+    arrays = {name: getattr(batch, name)[:, :_LONGEST] for name in names}
+    chosen = np.flatnonzero((arrays["labels"] != IGNORED).any(axis=1))[:SENTENCES]
+    return Batch(**{name: array[chosen] for name, array in arrays.items()}) if chosen.size else None
+
+
+def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, object]:
+    """Return the model's predictions: for each sentence its tokens, and for each masked one its place, the true token
+    with its probability, and the five most probable tokens."""
+    output, labels, decode = model(batch), np.asarray(batch.labels), tokenizer.decode
+    probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
+    rows: list[dict[str, Any]] = []
+    for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True):
+        rows.append({"tokens": decode(ids[mask == 1]), "hidden": []})
+    for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
+        label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
+        likely = list(zip(decode(best), p[best], strict=True))
+        true = {"token": decode([label])[0], "probability": p[label]}
+        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
+    return {"kind": "masked", "sentences": rows}

@@ -12,9 +12,17 @@ from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, finite_or_null, read_json_lines
-from npbert.training.inputs import vocabulary
-from npbert.training.masked_sentences import GUESSES, SENTENCES, masked_sentences
-from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
+from npbert.training import evaluate_losses
+from npbert.training.pretrain import (
+    GUESSES,
+    SENTENCES,
+    Pretraining,
+    PretrainSettings,
+    baselines,
+    masked_sentences,
+    unigrams,
+)
+from npbert.training.settings import vocabulary
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
@@ -25,7 +33,7 @@ OF_THE_DATA = {"batch_size": 3, "max_length": 18, "objective": "sop", "mask_prob
 def settings(tmp_path, monkeypatch):
     """Settings of which none is its default. The size `small` is one of the presets; a horse is two tokens."""
     for module in ("npbert.models.config", "npbert.training.pretrain"):
-        monkeypatch.setattr(f"{module}.PRESETS", {"small": vars(SMALL)})
+        monkeypatch.setattr(f"{module}.PRESETS", {"small": SMALL})
     checkpoint = write_checkpoint(tmp_path / "checkpoint")
     vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
     (checkpoint / "vocab.txt").write_text(vocabulary)

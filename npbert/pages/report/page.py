@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.display.html import visible
 from npbert.io import atomic_write, check_writable, import_extra, write_where_asked
-from npbert.pages.html import ICON, PAGES, page, resource
+from npbert.pages.html import ICON, PAGES, page, resource, visible
 from npbert.pages.report.run import RunFiles, read_run
 from npbert.pages.report.verdict import to_look_at, verdict
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
-from npbert.data.tables import DELIMITER
+from npbert.data.task_files import DELIMITER
 from npbert.inference import Task
 from npbert.io import ALONE, Communicator, Settings, Wanted, at_least, one_of, setting
 from npbert.models import LOSSES, POOLINGS
@@ -144,11 +144,6 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         super().__init__(model, tokenizer, max_length=self.settings.max_length or None)
-
-    @classmethod
-    def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
-        """Return the task of the settings, among those that share a name."""
-        return cls
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:

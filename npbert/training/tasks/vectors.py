@@ -41,10 +41,6 @@ class SentenceVectors(GroupedTask):
     """Those that it can have; the first unless another is chosen."""
 
     @classmethod
-    def for_settings(cls, settings: TaskSettings) -> type[SentenceVectors]:
-        return ScoredVectors if settings.label else SentenceVectors
-
-    @classmethod
     def check(cls, settings: TaskSettings) -> None:
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"

@@ -219,7 +219,6 @@ def batches_by_length(
 
 def _progress(total: int, wanted: bool | None) -> Any:
     """Return a progress bar, perhaps a hidden one."""
-    is_hidden: bool | None = not wanted
-    if wanted is None and total >= MANY and not is_quiet():
-        is_hidden = None  # unless standard error is a terminal
+    is_chosen = wanted is not None or total < MANY or is_quiet()
+    is_hidden = not wanted if is_chosen else None  # None: unless standard error is a terminal
     return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

@@ -8,7 +8,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import pad_rows
-from npbert.data.conll import column_number, read_conll
+from npbert.data.task_files import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
-from npbert.data.tables import DELIMITER
+from npbert.data.task_files import DELIMITER
 from npbert.inference import Task
 from npbert.io import ALONE, Communicator, Settings, Wanted, at_least, one_of, setting
 from npbert.models import LOSSES, POOLINGS

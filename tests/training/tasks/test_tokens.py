@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from npbert import IGNORED
-from npbert.data.squad import GoldAnswer, Question
+from npbert.data.task_files import GoldAnswer, Question
 from npbert.models import QuestionAnsweringOutput
 from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
 from tests.training.tasks.tiny import Planted, tiny_tokenizer, words_of

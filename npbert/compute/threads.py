@@ -17,7 +17,7 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from npbert.compute import blas
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 VARIABLE = "NPBERT_NUM_THREADS"
 
@@ -68,8 +69,8 @@ def set_num_threads(count: int) -> None:
         pool.shutdown(wait=False)
 
 
-def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None = None) -> None:
-    """Call work(item) once for every item, on several threads, and return when all are done.
+def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None = None) -> list[Result]:
+    """Call work(item) once for every item, on several threads, and return the results in order when all are done.
 
     of: the number of all items, if these are only some of them; it decides the cut of products (`ways`).
 
@@ -81,14 +82,21 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     again. The remaining items are not started.
     """
     items = list(items)
-    left, threads = iter(items), num_threads()
+    found: list[Any] = [None] * len(items)
+    left, threads = iter(enumerate(items)), num_threads()
+
+    def do(numbered: tuple[int, Item]) -> None:
+        number, item = numbered
+        found[number] = work(item)
+
     within = max(1, _here.ways // max(1, of or len(items)))
     with blas.hold_blas() if _here.count != 1 else contextlib.nullcontext() as is_held:
         doers = min(threads, len(items)) if is_held else 1
         if doers > 1:
-            _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
+            _on_several(partial(_drain, do, left, threads // doers, within), left, doers - 1)
         else:
-            _drain(work, left, threads, within)
+            _drain(do, left, threads, within)
+    return found
 
 
 def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:

@@ -22,8 +22,7 @@ from npbert.data.tokenizer_files import (
 )
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError
-from npbert.io.files import model_file
+from npbert.io import FileError, model_file
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""

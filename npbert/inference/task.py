@@ -68,7 +68,13 @@ class Task:
         checkpoint without the needed head.
         """
         check_holds(folder, cls.model_class.__name__)
-        model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(folder, options))
+        return cls.load(folder, {"new_head": False}, **options)
+
+    @classmethod
+    def load(cls: type[Self], folder: str | Path, of_model: dict[str, Any], **options: Any) -> Self:
+        """Return the task for the model and tokenizer in `folder`, also without its head. of_model: further arguments
+        of the model's from_pretrained. Raises: as from_pretrained."""
+        model = cls.model_class.from_pretrained(folder, **of_model, **cls.model_options(folder, options))
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
         return cls(model, tokenizer, **options)

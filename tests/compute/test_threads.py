@@ -23,8 +23,13 @@ def _two_threads():
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 500])
 def test_every_item_once(count, length):
     done = []
+
+    def work(item):
+        done.append(item)
+        return -item
+
     with on_threads(count):
-        assert soon(lambda: run(done.append, (i for i in range(length)))) is None
+        assert soon(lambda: run(work, (i for i in range(length)))) == [-i for i in range(length)]
     assert sorted(done) == list(range(length))
 
 

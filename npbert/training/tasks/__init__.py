@@ -68,4 +68,5 @@ __all__ = [
     "PartOfSpeech",
     "QuestionAnswering",
     "SentenceVectors",
+    "ScoredVectors",
 ]

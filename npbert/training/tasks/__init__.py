@@ -67,6 +67,7 @@ __all__ = [
     "Tagging",
     "PartOfSpeech",
     "QuestionAnswering",
+    "ScoredVectors",
     "SentenceVectors",
     "ScoredVectors",
 ]

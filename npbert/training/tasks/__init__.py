@@ -69,5 +69,4 @@ __all__ = [
     "QuestionAnswering",
     "ScoredVectors",
     "SentenceVectors",
-    "ScoredVectors",
 ]

@@ -57,7 +57,7 @@ class Tagging(FinetuneTask, Tag):
         rows = []
         for example in examples:
             row = [IGNORED] * len(example.encoding.ids)
-            for token, word in first_tokens(example.encoding):
+            for word, token in first_tokens(example.encoding).items():
                 row[token] = example.target[word]
             rows.append(row)
         return pad_rows(rows, IGNORED)
@@ -84,7 +84,7 @@ class Tagging(FinetuneTask, Tag):
         predicted = []
         for example, scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(example.target)
-            for (_, word), best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
+            for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
         return [[self.labels[number] for number in example.target] for example in examples], predicted

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from npbert import plots
 from npbert.io import atomic_write, check_writable, import_extra, write_where_asked
 from npbert.pages.html import ICON, PAGES, page, resource, visible
 from npbert.pages.report.run import Run
-from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.curves import curves_figure
 from npbert.plots.drawing import as_bytes
 from npbert.training import MODEL_FOLDER
@@ -50,7 +50,9 @@ def report_page(run: Run) -> str:
         last=run.last,
         shown=shown,
         numbers=_numbers(run),
-        pictures=_pictures(run, run.last),
+        plots=plots,
+        picture=picture,
+        example=_example(run.last),
         model_folder=MODEL_FOLDER,
         zip=zip,
     )
@@ -61,16 +63,16 @@ def comparison_page(runs: Sequence[Run]) -> str:
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": run.verdict(), "steps": f"{run.step:,}"} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    curves = picture(lambda: curves_figure(metrics))
+    curves = picture(curves_figure, metrics)
     differ = [row for row in _side_by_side([run.settings for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
 
 
-def picture(draw: Callable[[], Any]) -> str:
-    """Return a figure as an SVG data address, or a sentence with the reason why it is missing."""
+def picture(draw: Callable[..., Any], *of: Any, **how: Any) -> str:
+    """Return the figure draw(*of, **how) as an SVG data address, or a sentence with the reason why it is missing."""
     try:
-        return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(), "svg")).decode()
+        return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(*of, **how), "svg")).decode()
     except (ValueError, OSError) as error:  # of numbers that have no picture, or a text with too many tokens
         return str(error)
 
@@ -116,24 +118,7 @@ def _numbers(run: Run) -> list[list[str]]:
     return [["held out", *columns], *_side_by_side(told)] if steps else []
 
 
-def _pictures(run: Run, last: dict[str, Any]) -> dict[str, str]:
-    """Return the pictures by name, each from `picture`."""
-    drawn: dict[str, Callable[[], Any]] = {
-        "curves": lambda: plot_curves(run.folder),
-        "gradients": lambda: plot_layers(run.folder),
-        "updates": lambda: plot_update_ratios(run.folder),
-        "updates_by_layer": lambda: plot_layers(run.folder, "update_ratios"),
-    }
-    if "counts" in last:
-        drawn["answers"] = lambda: plot_confusion(last["labels"], last["counts"])
-    if "pairs" in last:
-        drawn["answers"] = lambda: plot_predictions(last["pairs"])
-    if text := _text(last):
-        drawn["attention"] = lambda: plot_attention(run.folder / MODEL_FOLDER, text, layers=(1, -1))
-    return {name: picture(draw) for name, draw in drawn.items()}
-
-
-def _text(row: dict[str, Any]) -> str:
+def _example(row: dict[str, Any]) -> str:
     """Return the beginning of an example, for a picture of attention, or ""."""
     if row.get("kind") == "masked":
         shortest = min((one["tokens"] for one in row["sentences"]), key=len)

@@ -17,7 +17,6 @@ from npbert.plots.drawing import as_bytes
 from npbert.training import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
-REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
 
 
 def write_report(*folders: str | Path, path: str | Path = "") -> Path:
@@ -27,7 +26,7 @@ def write_report(*folders: str | Path, path: str | Path = "") -> Path:
     Raises: as Run, and as check_writable before the pictures are drawn; OSError.
     """
     runs = list(map(Run, folders))
-    place = Path(path or (COMPARISON_FILE if runs[1:] else runs[0].folder / REPORT_FILE))
+    place = Path(path or ("compared.html" if runs[1:] else runs[0].folder / "report.html"))
     check_writable(place, ICON)
     whole = (comparison_page(runs) if runs[1:] else report_page(runs[0])).encode()
     if path or runs[1:]:

@@ -103,18 +103,12 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
     return [[name, *(column.get(name, "–") for column in columns)] for name in names]
 
 
-def _numbers(run: Run) -> list[list[str]]:
-    """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
-    steps = list(run.judged)
-    best = run.last["best_step"]
+def _numbers(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the numbers of the first, the best and the last evaluation, and the baselines, by their titles."""
+    steps, best = list(run.judged), run.last["best_step"]
     chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
     columns = {f"step {step:,}{' (the best)' if step == best else ''}": run.judged[step] for step in chosen}
-    columns["baseline"] = run.last["baselines"]
-    told = []
-    for column in columns.values():
-        names = {name: name.removeprefix("eval_").replace("_", " ") for name in column if name != "step"}
-        told.append({title: _number(column[name]) for name, title in names.items()})
-    return [["held out", *columns], *_side_by_side(told)] if steps else []
+    return {**columns, "baseline": run.last["baselines"]} if steps else {}
 
 
 def _example(row: dict[str, Any]) -> str:
@@ -128,9 +122,9 @@ def _example(row: dict[str, Any]) -> str:
     return ""
 
 
-def _number(value: float | None, form: str = ".4g") -> str:
-    """Return a number with four digits, or a dash if it is not finite."""
-    return "–" if value is None else format(value, form)
+def _number(value: Any, form: str = ".4g") -> str:
+    """Return a number with four digits, or a dash if it is missing or not finite."""
+    return format(value, form) if isinstance(value, int | float) else "–"
 
 
 _percent = partial(_number, form=".1%")

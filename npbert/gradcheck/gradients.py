@@ -34,6 +34,7 @@ from npbert.gradcheck.paths import (
     is_called,
     is_in_dict,
     is_named_for,
+    is_numeric,
     listed,
     once,
     owner_of,
@@ -83,9 +84,6 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
         names[min(able)] += _INPUTS
     pairs, constants = _pairs(able | left, names, seen, places, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
-    for path, paths in parameters.items():
-        if paths == (path,) and not form.takes_step:
-            raise GradientError(f"backward changes the value of {path}: only an optimizer may")
     form.gradients, form.is_read = {path: pairs[path] for path in pairs if path in (*left, *(wrt or able))}, True
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
     form.note = _note(parameters, constants)
@@ -99,7 +97,7 @@ def _seen(form: Form) -> Seen | None:
     form.hold(_ran(form).thing)
     kept = _ran(form)
     check_written("forward", kept.y)
-    before = snapshot(kept.thing)
+    before = snapshot(values_at(kept.thing))
     dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
     try:
         with told("backward"):
@@ -108,7 +106,8 @@ def _seen(form: Form) -> Seen | None:
         if form.thing is None and not isinstance(error.__cause__, NotImplementedError):
             return None
         raise
-    written = {path: after[path] for path in changed(after, before)}
+    as_before = {path: value for path, (value, _) in before.items() if path not in changed(before)}
+    written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
     if not written:
         check_written("backward", returned)
     return Seen(kept.y, returned, after, written)
@@ -188,6 +187,8 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
             if np.array_equal(now_there, other) and (is_used or path not in seen.written):
                 left[path] = value
                 used += [path] * is_used
+                if path in seen.written and not form.takes_step:
+                    raise GradientError(f"backward changes the value of {path}: only an optimizer may")
     return left, used
 
 

@@ -79,10 +79,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     if seen is None or places is None:
         return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
-    names = {name: [name] for name in able if not places or is_in_dict(name)} | {path: [path] for path in left}
-    if len(able) == 1 and not places:
-        names[min(able)] += _INPUTS
-    pairs, constants = _pairs(able | left, names, seen, places, used, grads)
+    pairs, constants = _pairs(able, left, seen, places, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
     form.gradients, form.is_read = {path: pairs[path] for path in pairs if path in (*left, *(wrt or able))}, True
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
@@ -139,23 +136,22 @@ def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str]
     given = [path for path, part in parts.items() if part is not None]
     inputs = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
+    floats_once = [name for name in form.values if name in able and name in (wrt or able)]
     readings = [([name for name in wrt or () if name in inputs], [*parts])]
     for names in ([*inputs], [name for name, _ in once(inputs.items())]):
         floats = [name for name in able if name in names]
         arrays = [name for name in floats if name not in form.numbers]
         readings += [(names, [*parts]), (floats, given), (arrays, given)]
+    if form.thing is not None:  # those of parameters follow
+        readings.append((floats_once[: len(parts)], [*parts][: len(floats_once)]))
     for names, paths in readings:
         places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
         if len(names) == len(paths) and {*able}.issuperset(places.values()):
             break
     else:
-        if form.thing is not None:  # those of parameters follow
-            names = [name for name in form.values if name in able and name in (wrt or able)]
-        elif wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:
-            names = _of_these_shapes(parts, {name: inputs[name] for name in able})
-        else:
+        if wrt or not is_number(seen.y) or np.ndim(plain(seen.y)):
             return None
-        places = dict(zip(parts, names, strict=False))
+        places = dict(zip(parts, _of_these_shapes(parts, {name: inputs[name] for name in able}), strict=True))
     first = {id(value): name for name, value in form.values.items()}
     return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
 
@@ -193,17 +189,20 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
 
 
 def _pairs(
-    variables: Values, names: Mapping[str, list[str]], seen: Seen, places: dict[str, str], used: list[str], grads: Grads
+    able: Values, left: Values, seen: Seen, places: dict[str, str], used: list[str], grads: Grads
 ) -> tuple[Pairs, list[str]]:
-    """Return the variables that have or need a gradient, each array once, with the paths of its gradients; and the
-    other arrays that y depends on. names: of a variable, for which its gradient may be named."""
+    """Return the inputs and arrays of the object that have or need a gradient, each once, with the paths of its
+    gradients; and the other arrays that y depends on."""
+    variables = able | left
     taken = {id(seen.after.get(path)) for path in places}
     free = {path: value for path, value in seen.written.items() if id(value) not in taken}
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in variables.items():
         words = [name for name in grads if is_called(path, name)]
         placed = [part for part, name in places.items() if name == path]
-        named = _once([each for each in free if any(is_named_for(each, name) for name in names.get(path, ()))], free)
+        names = [path] if path in left or is_in_dict(path) or not places else []
+        names += _INPUTS if [*able] == [path] == names else ()
+        named = _once([each for each in free if any(is_named_for(each, name) for name in names)], free)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
         elif path in seen.written:

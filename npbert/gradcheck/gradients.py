@@ -72,7 +72,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
     if chosen:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
-    able = {name: value for name, value in form.values.items() if is_float_array(value)}
+    able = {name: value for name, value in form.values.items() if is_float_array(value) and not is_in_dict(name)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
     places = _places(form, seen, wrt) if seen else None
@@ -81,7 +81,8 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     left, used = _moved_alone(form, seen)
     pairs, constants = _pairs(able, left, seen, places, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
-    form.gradients, form.is_read = {path: pairs[path] for path in pairs if path in (*left, *(wrt or able))}, True
+    dropped = form.inputs().keys() - (wrt or pairs)
+    form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in dropped}, True
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
     form.note = _note(parameters, constants)
     form.values |= {path: left[path] for path in parameters}
@@ -171,16 +172,20 @@ def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
 
 
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
-    """Run forward with each array of floats of the object moved alone. Returns the arrays that it leaves, without those
-    that only backward writes, and the paths of those that y depends on."""
+    """Run forward with each array of floats of the object, and each in a dict among the inputs, moved alone. Returns
+    those that it leaves, without those that only backward writes, and the paths of those that y depends on."""
     left, used = Values(), list[str]()
-    for path, value in values_at(form.thing).items():
+    given = {name: value for name, value in form.values.items() if is_in_dict(name)}
+    held = values_at(form.thing)
+    for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):
             other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
             kept = form.ran(list(form.values.values()), {id(value): np.copy(other)})
-            now_there: Any = values_at(kept.thing).get(path)
+            now_there: Any = other if path in given else values_at(kept.thing).get(path)
             is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
             if np.array_equal(now_there, other) and (is_used or path not in seen.written):
+                if path in held and path in form.values:
+                    raise ValueError(f"{path} is an input of forward and an array of the object, wanted other names")
                 left[path] = value
                 used += [path] * is_used
                 if path in seen.written and not form.takes_step:
@@ -200,7 +205,7 @@ def _pairs(
     for path, value in variables.items():
         words = [name for name in grads if is_called(path, name)]
         placed = [part for part, name in places.items() if name == path]
-        names = [path] if path in left or is_in_dict(path) or not places else []
+        names = [path] if path in left or not places else []
         names += _INPUTS if [*able] == [path] == names else ()
         named = _once([each for each in free if any(is_named_for(each, name) for name in names)], free)
         if words:

@@ -86,6 +86,12 @@ def test_where_several_readings_fit_one_word_is_asked_for():
         check_gradients(objects.Twins(), x, grads={"p": "three"})
 
 
+def test_an_input_with_the_name_of_a_parameter_is_refused():
+    clash = type("Clash", (objects.Dense,), {"forward": lambda self, x, b: objects.Dense.forward(self, x) + b})
+    with pytest.raises(ValueError, match="b is an input of forward and an array of the object"):
+        check_gradients(clash(), X, n(3))
+
+
 def test_what_has_no_gradient_is_told(tmp_path):
     forgets, _ = changed(objects, 'self.grads["b"] = grad.sum(axis=0)', "pass", tmp_path)
     report = check_gradients(forgets.InDicts(), X)

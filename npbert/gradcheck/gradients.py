@@ -72,7 +72,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
     if chosen:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
-    able = {name: value for name, value in form.values.items() if is_float_array(value) and not is_in_dict(name)}
+    able = {name: value for name, value in form.values.items() if is_float_array(value) and not _in_dict(form, name)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
     places = _places(form, seen, wrt) if seen else None
@@ -135,7 +135,7 @@ def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str]
     and float; for each array of floats; and the same with each array once."""
     parts = {path: part for path, part in listed(seen.returned, "returned").items() if not is_in_dict(path)}
     given = [path for path, part in parts.items() if part is not None]
-    inputs = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
+    inputs = {name: value for name, value in form.inputs().items() if not _in_dict(form, name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
     floats_once = [name for name in form.values if name in able and name in (wrt or able)]
     readings = [([name for name in wrt or () if name in inputs], [*parts])]
@@ -157,6 +157,11 @@ def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str]
     return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
 
 
+def _in_dict(form: Form, name: str) -> bool:
+    """True if an input is in a dict, where it has a name and no place."""
+    return is_in_dict(name) and name not in form.arguments
+
+
 def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
     """Return the first inputs, in order, with the shapes of the gradients of a loss."""
     names, rest = list[str](), iter(inputs.items())
@@ -175,7 +180,7 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     """Run forward with each array of floats of the object, and each in a dict among the inputs, moved alone. Returns
     those that it leaves, without those that only backward writes, and the paths of those that y depends on."""
     left, used = Values(), list[str]()
-    given = {name: value for name, value in form.values.items() if is_in_dict(name)}
+    given = {name: value for name, value in form.values.items() if _in_dict(form, name)}
     held = values_at(form.thing)
     for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):

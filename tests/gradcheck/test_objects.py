@@ -15,7 +15,6 @@ from tests.tables import one_in
 X, IDS, LABELS = n(5, 4), np.array([0, 3, 3, 1, 4]), np.array([0, 2, 1, 1, 2])
 CASES = {  # by name: the inputs, and what the report says of parameters and gradients
     "Dense": ([X], "Parameters W, b; their gradients dW, db."),
-    "OneName": ([X], "Parameters W, b; their gradients dW, db."),
     "Eta": ([X], "Parameters W, b; their gradients dW, db."),
     "Decayed": ([X], 'their gradients returned["W"], returned["b"].'),
     "Windows": ([X], ""),

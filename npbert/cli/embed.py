@@ -14,7 +14,7 @@ import numpy as np
 
 from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
-from npbert.data.tables import TABLE_ENDINGS
+from npbert.data.task_files import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.search import PRECISIONS, at_precision
 from npbert.io import (

@@ -36,10 +36,10 @@ class Architecture:
     reach: of each layer's window, None: no limit.
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
-    pooler_norm: True for a LayerNorm after it.
     pools: the pooler reads [CLS], `cls`, or the `mean` of the tokens.
     words_act: the activation in the masked-LM head; "": hidden_act.
-    token_pooler: True if the pooler also applies to each token before a head for tokens (ModernBERT).
+    token_pooler: True if the pooler ends with a LayerNorm, and also applies to each token before a head for tokens
+    (ModernBERT).
     file: the original config.json, as JSON; unused entries are written back.
     """
 
@@ -56,7 +56,6 @@ class Architecture:
     reach: tuple[int | None, ...] = (None,)
     base_pooler: bool = True
     pooler: str = "tanh"
-    pooler_norm: bool = False
     pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
@@ -69,7 +68,7 @@ OF_BERT = Architecture()
 def make_pooler(config: Any, init: Init) -> Pooler:
     """Return the pooler of a BertConfig."""
     architecture = config.architecture
-    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.pooler_norm else None
+    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.token_pooler else None
     return Pooler(config.hidden_size, init, activation=architecture.pooler, norm=norm)
 
 

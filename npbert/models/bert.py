@@ -100,16 +100,13 @@ class BertModel(PreTrainedModel):
         parts = neighbours(sequences.lengths, inference_parts(*h.shape))
         if len(parts) == 1:
             return _lending(lambda: self.encoder(h, sequences, read, tape), self, len(h))
-        found: list[Any] = [None] * len(parts)
 
-        def work(number: int) -> None:
-            part = parts[number]
+        def work(part: slice) -> Array:
             first, last = sequences.offsets[[part.start, part.stop]]
             own = None if read is None else read[slice(*np.searchsorted(read, [first, last]))] - first
-            found[number] = self.encoder(h[first:last], Sequences(sequences.lengths[part]), own, tape)
+            return self.encoder(h[first:last], Sequences(sequences.lengths[part]), own, tape)
 
-        run(work, range(len(parts)))
-        return np.concatenate(found)
+        return np.concatenate(run(work, parts))
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
         """Run the backward of `encode`: from dh to every parameter of the encoder and the embeddings."""

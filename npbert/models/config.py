@@ -14,8 +14,7 @@ import numpy as np
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
-from npbert.io import POSITIVE, FileError, InputError, Wanted, one_of
-from npbert.io.files import model_file, read_json_object, write_json
+from npbert.io import POSITIVE, FileError, InputError, Wanted, model_file, one_of, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.families import FAMILIES, read_settings
 

@@ -177,7 +177,7 @@ def replaced(packed: PackedBatch, words: Array) -> Batch:
     original one."""
     batch, places = packed.batch, packed.labelled_places
     ids = batch.input_ids.copy()
-    labels = np.where(packed.is_real.reshape(ids.shape), 0, IGNORED)
+    labels = np.where(packed.is_real, 0, IGNORED)
     ids.reshape(-1)[places] = words
     labels.reshape(-1)[places] = words != packed.labels
     return Batch(ids, batch.token_type_ids, batch.attention_mask, labels)

@@ -89,8 +89,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
 
 def step_axis(axes: Any) -> None:
     """Show at most six whole steps on the horizontal axis."""
-    ticker = import_extra("matplotlib.ticker")
-    axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("step")
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.io import LOGGER, FileError
-from npbert.io.files import model_file
+from npbert.io import LOGGER, FileError, model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile

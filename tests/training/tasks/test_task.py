@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import Tape
-from npbert.data.squad import GoldAnswer, Question
+from npbert.data.task_files import GoldAnswer, Question
 from npbert.inference import AnswerSpan
 from npbert.io import FileError, InputError
 from npbert.io.json_lines import finite_or_null

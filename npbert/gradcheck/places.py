@@ -19,9 +19,9 @@ def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> d
     """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
     dicts has names, and no place.
 
-    The first reading that fits: there is a part for each input in wrt; for each; for each array of floats and
-    float; for each array of floats; for each of these once; for an object, parts of parameters follow. Except in the first two, a
-    function's None do not count."""
+    In the first reading that fits there is a part for each input in wrt; for each input; for each array of floats and
+    number; for each array of floats; for each of them once; or, for an object, also for parameters, after those of
+    inputs. A function's None do not count, except in the first two readings."""
     parts = {path: part for path, part in listed(returned, "returned").items() if not is_in_dict(path)}
     given = [path for path, part in parts.items() if part is not None]
     those = given if form.thing is None else [*parts]

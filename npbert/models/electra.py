@@ -39,13 +39,11 @@ class ElectraForPreTraining(HeadModel):
     Users of ELECTRA use this part. (Clark et al. 2020, section 2.)
     """
 
-    reads = Reads(labels="replaced")
+    reads, head_name = Reads(labels="replaced"), "discriminator_predictions"
 
     def add_head(self, init: Init) -> None:
         config = self.config
-        self.discriminator_predictions = self.head = ReplacedTokenHead(
-            config.hidden_size, init, activation=config.hidden_act
-        )
+        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:

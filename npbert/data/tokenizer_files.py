@@ -142,8 +142,8 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
             raise ValueError(
                 f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times"
             )
-    for token in added.values():
-        tokenizer.add_tokens([library.AddedToken(**{name: token[name] for name in token.keys() - {"id", "__type"}})])
+    flagged = ({name: token[name] for name in token.keys() - {"id", "__type"}} for token in added.values())
+    tokenizer.add_tokens([library.AddedToken(**each) for each in flagged])
     direction = (stored.get("truncation") or {}).get("direction", "right")
     return {
         "library_tokenizer": tokenizer,

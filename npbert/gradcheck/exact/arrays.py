@@ -147,8 +147,7 @@ def _product(a: Array, b: Array, out: Any = None) -> Any:
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    world = Number.world
-    return _each(lambda x: Number(world.draw(x), world.draw_tangent(), float(x)), array)
+    return _each(lambda x: Number.world.unknown(float(x)), array)
 
 
 def constants_like(array: Array) -> Any:

@@ -12,8 +12,7 @@ from npbert.inference.search import Hit, scaled, semantic_search, similarity
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io import InputError, one_of
-from npbert.models import POOLINGS as OF_TOKENS
-from npbert.models import BertModel, PackedBatch, Reads, TextPooling
+from npbert.models import POOLINGS as OF_TOKENS, BertModel, PackedBatch, Reads, TextPooling
 
 POOLINGS = (*OF_TOKENS, "pooler")
 

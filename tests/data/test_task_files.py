@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from npbert.data.task_files import GoldAnswer, Question, read_conll, read_squad, read_table
 from npbert.io.files import FileError

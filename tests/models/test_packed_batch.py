@@ -3,8 +3,7 @@ computed."""
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from npbert import IGNORED, Batch
 from npbert.catalogue import CATALOGUE

@@ -3,8 +3,7 @@ found at the right tokens of a window, and the right tokens give exact match 100
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from npbert import IGNORED
 from npbert.data.task_files import GoldAnswer, Question

@@ -60,13 +60,12 @@ def evaluate_losses(
     batch.
 
     Several processes share the batches, and all get the same numbers as one process."""
-    own = [_with_counts(model.loss(batch), model.target_counts(batch)) for batch in communicator.own(batches)]
+    own = []
+    for batch in communicator.own(batches):
+        loss = model.loss(batch)
+        own.append(StepLosses(loss.means, model.target_counts(batch), loss.counts_right))
     everyones = list(itertools.chain(*communicator.gather(own)))
     return mean_over_targets(everyones).by_name(kinds) if everyones else {}
-
-
-def _with_counts(loss: TaskLoss, counts: tuple[int, ...]) -> StepLosses:
-    return StepLosses(loss.means, counts, loss.counts_right)
 
 
 def accumulate(model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
@@ -124,7 +123,8 @@ def gradients_of(
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
-            results[number] = _with_counts(through(number, tape), counts[number])
+            loss = through(number, tape)
+            results[number] = StepLosses(loss.means, counts[number], loss.counts_right)
             gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients

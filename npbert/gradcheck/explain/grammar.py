@@ -30,6 +30,7 @@ axis: f(axis=b) → f(axis=A, keepdims=True); f(a, axis=b) → f(a, axis=A, keep
 keepdims: f(axis=b) → f(axis=b, keepdims=True); f(a, axis=b) → f(a, axis=b, keepdims=True)
 keepdims: f(axis=b, keepdims=c) → f(axis=b); f(a, axis=b, keepdims=c) → f(a, axis=b)
 keepdims: a.sum(b) → a.sum(b, keepdims=True); a.mean(b) → a.mean(b, keepdims=True); a.sum(b, keepdims=c) → a.sum(b)
+operator: a @ b.T → a * b; a.T @ b → a * b
 operator: a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b
 order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)
 transpose: a.swapaxes(b, c) → a

@@ -234,7 +234,7 @@ class DemoCommand(Command):
     def check_places(self) -> None:
         """Refuse now, and not when all the work is done."""
         if self.save:
-            import_extra("safetensors", extra="hf")
+            import_extra("safetensors")
             Path(self.save).mkdir(parents=True, exist_ok=True)
             if Path(self.save, "config.json").exists():
                 raise FileExistsError(f"{self.save} holds a model already; --save wants a folder for a new one")

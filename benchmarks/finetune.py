@@ -78,7 +78,7 @@ class TransformersModel:
 
     def train(self, run: Finetuning) -> None:
         """The loop of npbert's Trainer, in torch."""
-        settings, torch = run.trainer.settings, self.torch
+        settings, total, torch = run.settings, run.trainer.progress.total_steps, self.torch
         parameters = list(self.module.parameters())
         groups = [
             {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings.weight_decay},
@@ -86,13 +86,13 @@ class TransformersModel:
         ]
         optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
         batches = run.trainer.progress.batches(run.data, run.trainer.rng)
-        for step in range(settings.steps):
+        for step in range(total):
             for group in optimizer.param_groups:
                 group["lr"] = linear_warmup_decay(
                     step,
                     lr=settings.learning_rate,
-                    warmup_steps=int(settings.warmup * settings.steps),
-                    total_steps=settings.steps,
+                    warmup_steps=int(settings.warmup * total),
+                    total_steps=total,
                 )
             tensors = self.tensors(next(batches))
             if tensors.get("labels") is not None and tensors["labels"].dtype == torch.float64:
@@ -114,7 +114,7 @@ def measure(side: str, checkpoint: str, settings: FinetuneSettings) -> dict[str,
         else:
             model = TransformersModel(checkpoint, run, settings.seed)
             model.train(run)
-            run.task.model = model  # type: ignore[assignment]  # it is called as npbert's is
+            run.task.model = model  # it is called as npbert's is
             numbers = run.evaluate()
         return {**numbers, "seconds": time.perf_counter() - start}
 

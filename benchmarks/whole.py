@@ -93,7 +93,7 @@ def finetuning(args: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], 
 def embedding(args: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """A vector for each line of a file, of sentences from all over the books."""
     corpus, _ = real_text.books(args.data)
-    sentences = [sentence for piece in range(len(corpus)) for sentence in corpus.read(piece)]
+    sentences = [sentence for piece in corpus for sentence in piece]
     times = -(-args.lines // len(sentences))  # the books have fewer than 100,000
     chosen = np.random.default_rng(0).permutation(np.tile(np.arange(len(sentences)), times))[: args.lines]
     texts = [sentences[number] for number in chosen]

@@ -5,7 +5,7 @@ from typing import Any
 
 from npbert.io import import_extra
 
-pytest = import_extra("pytest", extra="test")
+pytest = import_extra("pytest")
 
 
 @pytest.fixture

@@ -45,8 +45,8 @@ class Shapes:
         return Sequences(self.mask.sum(axis=1))
 
     def batch(self, **targets: Array) -> Batch:
-        """Return a batch of these, with copies of the arrays."""
-        return Batch(self.ids.copy(), self.types.copy(), self.mask.copy(), **targets)
+        """Return a batch of these."""
+        return Batch(self.ids, self.types, self.mask, **targets)
 
     def __str__(self) -> str:
         lengths = ", ".join(map(str, self.sequences.lengths))
@@ -54,14 +54,20 @@ class Shapes:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Shapes:
-        """Return small random shapes: one sequence or several, some of length 1; repeated ids and rows; ignored
-        labels."""
+        """Return small random shapes: one sequence or several, some of length 1."""
         B, H = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         D, F, V = H * int(rng.integers(1 if H > 1 else 2, 4)), int(rng.integers(1, 8)), int(rng.integers(2, 10))
         lengths = rng.integers(1, 5, B)
-        T = int(lengths.max() + rng.integers(0, 2))
+        return cls.of_sizes(D, H, F, V, lengths, int(lengths.max() + rng.integers(0, 2)), rng)
+
+    @classmethod
+    def of_sizes(cls, D: int, H: int, F: int, V: int, lengths: Array, T: int, rng: np.random.Generator) -> Shapes:
+        """Return shapes of these sizes, with random ids, rows and labels, some of them repeated, some labels ignored.
+
+        lengths (B,): of the sequences, padded to T tokens.
+        """
+        B, N = len(lengths), int(lengths.sum())
         mask = (np.arange(T) < lengths[:, None]).astype(int)
-        N = int(lengths.sum())
         shortest = int(lengths.min())  # answers fit every sequence, as a check moves them to others
         starts = rng.integers(0, shortest, B)
         ends = rng.integers(starts, shortest)
@@ -92,20 +98,6 @@ def _labels(rng: np.random.Generator, limit: int, shape: tuple[int, ...]) -> Arr
     return labels
 
 
-AWKWARD = Shapes(
-    D=6,
-    H=2,
-    F=7,
-    V=9,
-    mask=np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]),
-    ids=np.array([[1, 5, 5, 2, 0], [5, 1, 0, 0, 0], [6, 3, 0, 0, 0]]),
-    types=np.array([[0, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]]),
-    read=np.array([0, 0, 5, 7]),
-    word_labels=np.array([[IGNORED, 4, 0, 2, IGNORED], [IGNORED, 4, *[IGNORED] * 3], [6, *[IGNORED] * 4]]),
-    next_sentence=np.array([0, 1, 1]),
-    class_labels=np.array([4, IGNORED, 1]),
-    starts=np.array([1, IGNORED, 0]),
-    ends=np.array([3, IGNORED, 1]),
-)
+AWKWARD = Shapes.of_sizes(6, 2, 7, 9, np.array([4, 2, 2]), 5, np.random.default_rng(29575))
 """8 rows in 3 sequences; 4 are read, one of them twice. A head has 3 features. Sizes differ wherever one axis could be
 confused with another."""

@@ -7,6 +7,7 @@ from functools import reduce
 from types import SimpleNamespace
 
 import npbert
+from npbert.io.extras import EXTRAS
 from tests import test_docs
 from tests.test_docs import PACKAGE, ROOT, read
 
@@ -52,7 +53,7 @@ def test_extras_that_it_or_the_code_names_exist():
     named = {name for names in re.findall(r"\[([\w,]+)\]\"", TEXT) for name in names.split(",")}
     assert {"test", "hf", "train"} <= named <= declared
     code = "".join(map(read, PACKAGE.rglob("*.py")))
-    assert {"hf"} <= set(re.findall(r'(?:extra="|\(Extra: )(\w+)', code)) <= declared
+    assert {"hf"} <= {*EXTRAS, *re.findall(r"\(Extra: (\w+)", code)} <= declared
 
 
 def test_with_uv_the_demo_is_a_script_that_needs_what_npbert_needs():

@@ -11,7 +11,7 @@ from npbert.io import InputError, check_writable, setting
 from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences
-from npbert.pages.report.page import COMPARISON_FILE, REPORT_FILE, write_report
+from npbert.pages.report.page import write_report
 
 _PAGE = "page.html"
 
@@ -33,12 +33,7 @@ class ReportCommand(Command):
 
     def run(self) -> None:
         """Write it."""
-        first, *others = self.folders
-        path = self.output or (COMPARISON_FILE if others else None)
-        place = Path(path or Path(first, REPORT_FILE))
-        if path or place.parent.is_dir():
-            check_writable(place, ICON)
-        write_report(*self.folders, path=path)
+        place = write_report(*self.folders, path=self.output)
         note(f"{place} written; open it in a browser")
 
 

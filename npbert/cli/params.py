@@ -36,12 +36,12 @@ class ParamsCommand(Command):
         if not self.json:
             print(models.parameter_table(model))
             return
-        rows = models.parameter_rows(model)
+        named = [(name, parameter.value) for name, parameter in model.named_parameters()]
         found = {
             "model": type(model).__name__,
             "config": asdict(model.config),
-            "parameters": [row._asdict() for row in rows],
-            "total": sum(row.count for row in rows),
+            "parameters": [{"name": name, "shape": value.shape, "count": value.size} for name, value in named],
+            "total": model.num_parameters(),
         }
         print(json.dumps(found, indent=2, ensure_ascii=False))
 

@@ -13,7 +13,7 @@ from npbert.data import IS_NEXT, Example, collate, mask_words
 from npbert.inference import Embed, FillMask
 from npbert.io import Wanted, at_least, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
-from npbert.plots.drawing import kind_of
+from npbert.plots.drawing import PICTURE_NAME
 
 _WHOLE_NUMBERS = Wanted("whole numbers", lambda texts: all(text.lstrip("-").isdecimal() for text in texts))
 PICTURES = {
@@ -44,7 +44,7 @@ class Picture(Command):
         "",
         "the file to write: .png, .svg or .pdf",
         value="FILE",
-        wanted=Wanted("a name that ends in .png, .svg or .pdf", bool),
+        wanted=PICTURE_NAME,
     )
 
     def draw(self) -> Any:
@@ -53,7 +53,6 @@ class Picture(Command):
 
     def run(self) -> None:
         """Write it."""
-        kind_of(self.output)
         save_figure(self.draw(), Path(self.output))
         note(f"{self.output} written")
 

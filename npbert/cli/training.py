@@ -56,7 +56,7 @@ class TrainCommand(SettingsCommand):
             return 1  # all processes have failed with it
 
     def _train(self, settings: Any, communicator: Communicator) -> int:
-        import_extra("tomlkit", extra="train")  # a missing extra is an error before the corpus is read
+        import_extra("tomlkit")  # a missing extra is an error before the corpus is read
         with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
             run = self.run_class(settings, Path(self.folder), communicator=communicator)
         if not self.resume:

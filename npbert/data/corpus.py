@@ -15,9 +15,9 @@ LONGEST_LINE = PIECE_BYTES
 
 
 class CorpusPiece(NamedTuple):
-    """Some whole lines of one document: `size` bytes from `start` of file number `file`."""
+    """Some whole lines of one document: `size` bytes of `file`, from `start` on."""
 
-    file: int
+    file: Path
     start: int
     size: int
     document: int
@@ -29,8 +29,8 @@ class Corpus:
     paths: files, or folders, with all their .txt files in the order of names. document_per_file: each file is one
     document, despite blank lines.
 
-    `len(corpus)` is the number of `pieces`; only their positions are kept in memory. `num_documents` counts documents,
-    `num_bytes` is the size of the text.
+    `len(corpus)` is the number of `pieces`; only their positions are kept in memory, and iteration reads one after
+    another. `num_documents` counts documents, `num_bytes` is the size of the text.
 
     Raises: FileError with file and line for text that is not UTF-8, and for a file or folder without text; OSError for
     an unreadable file.
@@ -40,15 +40,14 @@ class Corpus:
         self.files = [file for path in map(Path, paths) for file in text_files(path)]
         self.pieces: list[CorpusPiece] = []
         self.num_documents = 0
-        for number, file in enumerate(self.files):
+        for file in self.files:
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
-            before = len(self)
-            for start, size, document in _pieces(file, document_per_file):
-                self.pieces.append(CorpusPiece(number, start, size, self.num_documents + document))
-            if len(self) == before:
+            pieces = list(_pieces(file, self.num_documents, document_per_file))
+            if not pieces:
                 raise FileError(f"{file} is empty, wanted text")
-            self.num_documents = self.pieces[-1].document + 1
+            self.pieces += pieces
+            self.num_documents = pieces[-1].document + 1
         if not self.files:
             raise FileError("paths is empty, wanted at least one file")
         self.num_bytes = sum(piece.size for piece in self.pieces)
@@ -56,12 +55,15 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.pieces)
 
+    def __iter__(self) -> Iterator[list[str]]:
+        return map(self.read, range(len(self)))
+
     def read(self, number: int) -> list[str]:
         """Return the sentences of piece `number`, without blank lines."""
-        piece = self.pieces[number]
-        with self.files[piece.file].open("rb") as file:
-            file.seek(piece.start)
-            text = decode(file.read(piece.size), Place(self.files[piece.file]))
+        path, start, size, _ = self.pieces[number]
+        with path.open("rb") as file:
+            file.seek(start)
+            text = decode(file.read(size), Place(path))
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -72,9 +74,8 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
     blank line.
     """
     sizes = {piece.size + more for piece in held_out.pieces for more in (-1, 0, 1)}
-    alike = [number for number, piece in enumerate(corpus.pieces) if piece.size in sizes]
-    theirs = {hash(tuple(corpus.read(number))) for number in alike}
-    return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
+    alike = (corpus.read(number) for number, piece in enumerate(corpus.pieces) if piece.size in sizes)
+    return {hash(tuple(passage)) for passage in held_out}, {hash(tuple(passage)) for passage in alike}
 
 
 def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str | Place, other: str | Place) -> None:
@@ -100,22 +101,22 @@ def text_files(path: Path) -> list[Path]:
     return files
 
 
-def _pieces(file: Path, document_per_file: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield the start, the size and the number of the document, from 0 in this file, of each piece."""
-    document, start, position, has_text = 0, 0, 0, False
+def _pieces(file: Path, document: int, document_per_file: bool) -> Iterator[CorpusPiece]:
+    """Yield the pieces of a file, whose first document has the number `document`."""
+    start, position, has_text = 0, 0, False
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             is_blank = not decode(line, Place(file, number)).strip()
             ends_document = is_blank and not document_per_file
             for place, part in enumerate(_parts(line)):
                 if has_text and (ends_document or place or position - start >= PIECE_BYTES):
-                    yield start, position - start, document
+                    yield CorpusPiece(file, start, position - start, document)
                     start, has_text = position, False
                     document += ends_document
                 has_text = has_text or bool(not is_blank and part.strip())
                 position += len(part)
     if has_text:
-        yield start, position - start, document
+        yield CorpusPiece(file, start, position - start, document)
 
 
 def _parts(line: bytes) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,12 @@ def join_lines(dialogue: Dialogue, pair: Pair) -> Example:
 
 def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
     """Return the pair as join_lines does, with new masks."""
-    example = join_lines(dialogue, pair)
-    masked_ids, labels = mask_words(example.input_ids, dialogue.vocabulary, rng)
+    return mask_example(join_lines(dialogue, pair), dialogue.vocabulary, rng)
+
+
+def mask_example(example: Example, vocabulary: Vocabulary, rng: np.random.Generator, **how: Any) -> Example:
+    """Return the example with new masks. how: options of mask_words."""
+    masked_ids, labels = mask_words(example.input_ids, vocabulary, rng, **how)
     return replace(example, input_ids=masked_ids, labels=labels)
 
 

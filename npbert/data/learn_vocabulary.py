@@ -1,12 +1,13 @@
 """Learning a WordPiece vocabulary from text, with the library `tokenizers`; the same text gives the same vocabulary."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
+from npbert.data.corpus import Corpus
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.io import InputError, Wanted, import_extra, read_lines
+from npbert.io import InputError, Wanted, import_extra
 
 MOST_CHARACTERS = 1000
 """The most different characters in a learned vocabulary; a word with another one is [UNK]."""
@@ -14,11 +15,6 @@ MOST_CHARACTERS = 1000
 LONGEST_WORD = 100
 """The most characters of a word. WordPiece turns longer words into [UNK], so they teach nothing, and the learning time
 grows with the square of their length."""
-
-_CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
-_PARTS = re.compile(rf"(?s).{{1,10000}}(?=\s|$)|\S{{1,10000}}(?=[{_CHINESE}])|\S+")
-"""Parts of a line, which may be as long as a book: cut at spaces, or else before a Chinese character, a word of one
-character."""
 
 _AT_ONCE = 10_000
 """The most repetitions of a word in one text for the library."""
@@ -39,9 +35,10 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     """
     COUNT.check("vocab_size", vocab_size)
     COUNT.check("min_frequency", min_frequency)
-    library = import_extra("tokenizers", extra="hf").BertWordPieceTokenizer(lowercase=lowercase)
+    library = import_extra("tokenizers").BertWordPieceTokenizer(lowercase=lowercase)
     clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
-    words = Counter(word for part in _parts(files) for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD)
+    texts = chain.from_iterable(Corpus(files))
+    words = Counter(word for text in texts for word, _ in split(clean(text)) if len(word) <= LONGEST_WORD)
     characters, pieces = _alphabet(words)
     first = [*SPECIAL.values(), *pieces]
     if vocab_size < len(first):
@@ -58,13 +55,6 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     )
     ids: dict[str, int] = library.get_vocab()
     return sorted(ids, key=ids.__getitem__)
-
-
-def _parts(files: Sequence[str | Path]) -> Iterator[str]:
-    """Yield each line of the files, or the parts of a very long one."""
-    for file in files:
-        for line in read_lines(file):
-            yield from _PARTS.findall(line)
 
 
 def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:

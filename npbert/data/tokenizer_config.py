@@ -1,5 +1,6 @@
 """The settings of a tokenizer in the files next to its vocabulary, read as transformers reads them."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,14 @@ def read_settings(folder: Path) -> dict[str, Any]:
 def special_tokens(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the special tokens with their flags, by the attribute for their id."""
     usual = _USUAL[settings["tokenizer_class"]]
-    return {attribute: _flags(settings.get(_setting_of(attribute)) or usual[attribute]) for attribute in usual}
+    return {attribute: _flags(settings.get(setting_of(attribute)) or usual[attribute]) for attribute in usual}
 
 
-def added_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the tokens that are found in a text before it is cleaned, with their flags, in the order of their ids;
-    then the other special tokens. stored: the object of the tokenizer.json. (A special token of added_tokens.json and
+def added_tokens(
+    settings: dict[str, Any], stored: dict[str, Any], special: Collection[dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return the tokens that are found in a text before it is cleaned, with their flags, in the order of their `id`;
+    then the other `special` ones. stored: the object of the tokenizer.json. (A special token of added_tokens.json and
     special_tokens_map.json alone is found as written; transformers 5 also finds it in lower case.)
 
     Raises: ValueError for a special token that is not in the vocabulary.
@@ -72,31 +75,29 @@ def added_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> list[dict[
     else:
         by_id = {number: {"content": token} for token, number in settings["added_tokens"].items()}
         by_id |= {token["id"]: token for token in stored["added_tokens"]}
-    added = {token["content"]: token for _, token in sorted(by_id.items())}
-    special = list(special_tokens(settings).values())
+    added = {token["content"]: {**token, "id": number} for number, token in sorted(by_id.items())}
     for token in special:
         if token["content"] not in added and token["content"] not in stored["model"]["vocab"]:
             raise ValueError(f"the vocabulary has no {token['content']}, wanted every special token")
     extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or []
     for token in [*special, *map(_flags, extra.values() if isinstance(extra, dict) else extra)]:
         added[token["content"]] = {**token, **added.get(token["content"], {}), "special": True}
-    return [{name: value for name, value in flags.items() if name not in ("id", "__type")} for flags in added.values()]
+    return added
 
 
 def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
     """Return the tokenizer_config.json of a Tokenizer. stored: the object of its tokenizer.json."""
     normalizer = stored["normalizer"] or {}
-    config = {name: normalizer[theirs] for name, (theirs, _) in NORMALIZER.items() if theirs in normalizer}
     # From vocab.txt transformers makes a BertTokenizer, which would clean a text differently.
-    kinds = stored["model"]["type"], normalizer.get("type", "BertNormalizer")
-    is_bert = kinds == ("WordPiece", "BertNormalizer")
-    config["tokenizer_class"] = BERT if is_bert else f"{AS_IT_IS}Fast"
-    config["model_input_names"] = INPUTS if tokenizer.has_types else [INPUTS[0], INPUTS[2]]
-    config |= {_setting_of(name): token for name, token in tokenizer.special.items()}
-    config["truncation_side"] = tokenizer.truncation_side
-    if tokenizer.max_length is not None:
-        config["model_max_length"] = tokenizer.max_length
-    return config
+    is_bert = (stored["model"]["type"], normalizer.get("type")) == ("WordPiece", "BertNormalizer")
+    return {
+        **{name: normalizer[theirs] for name, (theirs, _) in NORMALIZER.items() if theirs in normalizer},
+        **{setting_of(attribute): token for attribute, token in tokenizer.special.items()},
+        "tokenizer_class": BERT if is_bert else f"{AS_IT_IS}Fast",
+        "model_input_names": INPUTS if tokenizer.has_types else [INPUTS[0], INPUTS[2]],
+        "truncation_side": tokenizer.truncation_side,
+        "model_max_length": tokenizer.max_length,
+    }
 
 
 def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
@@ -112,7 +113,7 @@ def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
     return value
 
 
-def _setting_of(attribute: str) -> str:
+def setting_of(attribute: str) -> str:
     """Return the setting for a special token: cls_token for cls_id."""
     return attribute.replace("_id", "_token")
 

@@ -1,11 +1,14 @@
-"""The files of a tokenizer, in Hugging Face's format, read and written: tokenizer.json, or vocab.txt."""
+"""The library's tokenizers, with readable errors instead of its panics: out of Hugging Face's files, and into them."""
 
+import base64
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from npbert.data.library_tokenizer import tokenizer_from
 from npbert.data.tokenizer_config import (
     BERTS,
     CONFIG_FILE,
@@ -15,17 +18,15 @@ from npbert.data.tokenizer_config import (
     added_tokens,
     read_length,
     read_settings,
+    setting_of,
     settings_of,
     special_tokens,
 )
-from npbert.io import import_extra, read_lines
-from npbert.io.files import (
-    LARGEST_TOKENIZER,
-    FileError,
-    atomic_write,
-    read_json_object,
-    write_json,
-)
+from npbert.io import FileError, import_extra, read_json_object, read_lines, write_json
+from npbert.io.files import LARGEST_TOKENIZER, atomic_write
+
+MOST_GROWTH = 256
+"""The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
 
 
 class Encoding(Protocol):
@@ -49,6 +50,75 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
+def tokenizer_from(stored: dict[str, Any]) -> Any:
+    """Return the library's tokenizer from the object of a tokenizer.json.
+
+    Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; the library's errors for
+    other JSON.
+    """
+    tokenizer = import_extra("tokenizers").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
+    growth = _growth(stored["normalizer"] or {})
+    if growth > MOST_GROWTH:
+        raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")
+    return tokenizer
+
+
+def bert_tokenizer(ids: Mapping[str, int], special: Mapping[str, str] = SPECIAL, **normalizer: bool | None) -> Any:
+    """Return the library's tokenizer with BERT's rules, as transformers makes it.
+
+    A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
+
+    ids: of the tokens.   special: those by the attribute for their id.   normalizer: options of its BertNormalizer.
+    """
+    tokens = {setting_of(attribute): token for attribute, token in special.items()}
+    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **tokens, **normalizer)
+
+
+def numbered(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the place of each token, as its id."""
+    return {token: number for number, token in enumerate(tokens)}
+
+
+def _growth(normalizer: dict[str, Any]) -> int:
+    """Return the largest growth factor of a text by a normalizer of a tokenizer.json."""
+    match normalizer.get("type"):
+        case "Sequence":
+            return math.prod(map(_growth, normalizer["normalizers"]))
+        case "Prepend":
+            return 1 + len(normalizer["prepend"])
+        case "Replace":
+            finds_characters = bool(normalizer["pattern"].get("String"))  # others may match in between
+            return max(1, len(normalizer["content"]) + (not finds_characters))
+        case "Precompiled":  # the size of a table, the table, and the replacements, with zeros between
+            data = base64.b64decode(normalizer["precompiled_charsmap"])
+            return max(1, *map(len, data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")))
+    return 1
+
+
+@contextmanager
+def panics_named(words: str) -> Iterator[None]:
+    """Turn a panic of the library into a FileError that begins with `words`. (A panic is no Exception, and its class
+    cannot be imported.)"""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise FileError(f"{words}: {error}") from None
+
+
+@lru_cache(maxsize=8)
+def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None, direction: str) -> Any:
+    """Return a copy of the library's tokenizer that cuts to `max_length` tokens: the longer text of a pair first, or,
+    with a `stride`, the second text into parts, each beginning with the last `stride` tokens of the part before.
+
+    A copy, as the library keeps the length in the tokenizer, which threads share."""
+    copy = import_extra("tokenizers").Tokenizer.from_str(tokenizer.to_str())
+    strategy = "longest_first" if stride is None else "only_second"
+    copy.enable_truncation(max_length, stride=stride or 0, strategy=strategy, direction=direction)
+    return copy
+
+
 def read_tokenizer(path: Path) -> dict[str, Any]:
     """Return the arguments of a Tokenizer, from a tokenizer.json or a vocab.txt, with the settings next to it.
 
@@ -64,16 +134,26 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:
-        stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
+        stored = {"model": {"vocab": numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
     kind = stored["model"].get("type", "WordPiece")
     kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
     if kind not in kinds:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
-    special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
-    added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
-    tokenizer = _bert(stored["model"]["vocab"], settings, special, added) if is_bert else tokenizer_from(stored, added)
+    flags = special_tokens(settings)
+    special = {attribute: token["content"] for attribute, token in flags.items()}
+    added = added_tokens(settings, stored, flags.values())
+    if is_bert:
+        normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
+        ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}
+        tokenizer = bert_tokenizer({**ids, **stored["model"]["vocab"]}, special, **normalizer)
+    else:
+        tokenizer = tokenizer_from(stored)
+    make = import_extra("tokenizers").AddedToken
+    for token in added.values():
+        tokenizer.add_tokens([make(**{name: token[name] for name in token.keys() - {"id", "__type"}})])
+    direction = (stored.get("truncation") or {}).get("direction", "right")
     return {
         "library_tokenizer": tokenizer,
         "path": path,
@@ -84,49 +164,19 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     }
 
 
-def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
-    """Return the library's tokenizer with BERT's rules. The ids are the places of the tokens; the tokens of SPECIAL are
-    among them."""
-    added = [{"content": token, "special": True} for token in SPECIAL.values()]
-    return _bert(_numbered(tokens), {"do_lower_case": lowercase}, SPECIAL, added)
-
-
-def _bert(
-    ids: Mapping[str, int], settings: Mapping[str, Any], special: Mapping[str, str], added: Sequence[dict[str, Any]]
-) -> Any:
-    """Return the library's tokenizer with BERT's rules and the settings of a configuration, as transformers makes it.
-
-    A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
-    """
-    library = import_extra("tokenizers", extra="hf")
-    tokenizer = library.Tokenizer(library.models.WordPiece(ids, unk_token=special["unk_id"]))
-    normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
-    tokenizer.normalizer = library.normalizers.BertNormalizer(**normalizer)
-    tokenizer.pre_tokenizer = library.pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = library.decoders.WordPiece()
-    tokenizer.add_tokens([library.AddedToken(**flags) for flags in added])
-    sep, cls = ((token, tokenizer.token_to_id(token)) for token in (special["sep_id"], special["cls_id"]))
-    tokenizer.post_processor = library.processors.BertProcessing(sep, cls)
-    return tokenizer
-
-
-def _numbered(tokens: Sequence[str]) -> dict[str, int]:
-    return {token: number for number, token in enumerate(tokens)}
-
-
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
     """Write a Tokenizer into `folder`: its files, each whole or not at all; a vocab.txt only for WordPiece.
 
     Raises: FileExistsError for another tokenizer there, unless `overwrite`.
     """
     text = tokenizer.library_tokenizer.to_str(pretty=True)
-    texts, stored = {"tokenizer.json": text}, json.loads(text)
+    files, stored = {"tokenizer.json": text.encode()}, json.loads(text)
     if stored["model"]["type"] == "WordPiece":
-        texts["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens)
-    for name, text in texts.items():
-        if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
+        files["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens).encode()
+    for name, data in files.items():
+        if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != data:
             raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
-    for name, text in texts.items():
+    for name, data in files.items():
         with atomic_write(folder / name) as path:
-            path.write_bytes(text.encode())
+            path.write_bytes(data)
     write_json(folder / CONFIG_FILE, settings_of(tokenizer, stored))

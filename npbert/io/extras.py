@@ -4,18 +4,33 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
+EXTRAS = {
+    "hf": ("safetensors", "tokenizers", "tqdm"),
+    "plot": ("matplotlib",),
+    "train": ("jinja2", "tensorboard", "tomlkit", "filelock"),
+    "sklearn": ("sklearn",),
+    "mpi": ("mpi4py",),
+    "site": ("sphinx", "myst_parser", "furo"),
+    "threads": ("threadpoolctl",),
+    "test": ("pytest",),
+}
+"""The packages that each extra installs, by the names of their modules."""
+
 
 class MissingExtraError(ImportError):
     """A library is missing. The message has the command to install it."""
 
 
-def import_extra(module: str, *, extra: str) -> ModuleType:
-    """Import and return a module that the extra `extra` installs. Raises: MissingExtraError."""
+def import_extra(module: str) -> ModuleType:
+    """Import and return a module of a package in EXTRAS. Raises: MissingExtraError, with the command to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0].replace("_", "-")
-        raise MissingExtraError(f"the package {package} is missing; to install it: {how_to_install(extra)}") from error
+        package = module.partition(".")[0]
+        (extra,) = (extra for extra, packages in EXTRAS.items() if package in packages)
+        raise MissingExtraError(
+            f"the package {package.replace('_', '-')} is missing; to install it: {how_to_install(extra)}"
+        ) from error
 
 
 def how_to_install(extra: str) -> str:

@@ -5,8 +5,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
 
@@ -84,15 +85,14 @@ def atomic_write(path: Path) -> Iterator[Path]:
         _sync_folder(path.parent)
 
 
-@contextmanager
-def write_where_asked(path: Path) -> Iterator[Path]:
-    """atomic_write for a user's path, which may lead anywhere: the target of a link is replaced, and a pipe or
-    /dev/null is written directly."""
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    with atomic_write(path.resolve() if path.is_symlink() else path) as written:
-        yield written
+def write_where_asked(path: str | Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write the parts to a user's path, by atomic_write. It may lead anywhere: the target of a link is replaced, and a
+    pipe or /dev/null is written directly."""
+    path = Path(path)
+    is_file = path.is_file() or not path.exists()
+    target = path.resolve() if path.is_symlink() else path
+    with atomic_write(target) if is_file else nullcontext(path) as written, written.open("wb") as file:
+        file.writelines(parts)
 
 
 def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
@@ -136,9 +136,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, by atomic_write."""
+    """Write `value`, perhaps with NumPy's numbers, as indented JSON, by atomic_write."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=methodcaller("item"))
     with atomic_write(path) as written:
-        written.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        written.write_text(f"{text}\n", encoding="utf-8")
 
 
 def read_text(path: Path) -> str:

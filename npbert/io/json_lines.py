@@ -21,11 +21,12 @@ class JsonLines:
     """The rows of the file at `path`, created with the first row. Existing rows stay, except those after `after_step`,
     from a run that was killed after its last saved state.
 
+    digits: of the numbers in new rows; by default all.
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
 
-    def __init__(self, path: Path, *, after_step: int) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, after_step: int, digits: int = 17) -> None:
+        self.path, self.digits = path, digits
         if path.exists():
             with atomic_write(path) as written, written.open("wb") as file:
                 for row in _rows(path):
@@ -38,7 +39,7 @@ class JsonLines:
 
         Raises: OSError with the file, also for a full disk.
         """
-        line = f"{json.dumps({'step': step, **finite_or_null(row)})}\n".encode()
+        line = f"{json.dumps({'step': step, **finite_or_null(row, digits=self.digits)})}\n".encode()
         if not self.path.exists():
             with atomic_write(self.path):
                 pass  # creates a file whose name survives a power cut

@@ -66,11 +66,10 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
     digits = 4 if not path and sys.stdout.isatty() else 9
 
     lines = (_line(row, digits) for row in rows)
-    if not path:
+    if path:
+        write_where_asked(path, lines)
+    else:
         sys.stdout.buffer.writelines(lines)  # JSON is UTF-8, on every terminal
-        return
-    with write_where_asked(Path(path)) as written, written.open("wb") as file:
-        file.writelines(lines)
 
 
 def _line(row: Any, digits: int) -> bytes:

@@ -9,7 +9,7 @@ from npbert.compute import Array, Piece, attention_pieces, scatter_add
 from npbert.core import Sequences, Tape
 from npbert.layers.dot_product_attention import DotProductAttention, _transposed
 from npbert.layers.relative_bias import RelativeBias
-from npbert.layers.softmax import softmax, softmax_backward
+from npbert.layers.softmax import softmax_backward
 
 
 class DistanceAttention(DotProductAttention):
@@ -32,16 +32,15 @@ class DistanceAttention(DotProductAttention):
         super().__init__(num_heads, dropout)
         self.bias, self.reach = bias, reach
 
-    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, near: Any = None) -> tuple[Array, Array]:
-        """Return C and P as in DotProductAttention, for the distances (n, R, T) and b by distance in `near`."""
+    def scores(self, q: Array, k: Array, near: Any = None) -> Array:
+        """Return S, for the distances (n, R, T) and b by distance in `near`."""
         distances, b, _ = near
-        s = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        s = super().scores(q, k)
         if self.bias:
             s = s + np.moveaxis(b[distances + len(b) // 2], -1, 1)
         if self.reach is not None:
             s = np.where(np.abs(distances)[:, None] > self.reach, -np.inf, s)
-        p = softmax(s)
-        return self.dropout.apply(p, mask) @ v, p
+        return s
 
     def attend_backward(
         self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None, near: Any = None

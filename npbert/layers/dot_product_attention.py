@@ -1,6 +1,7 @@
 """DotProductAttention: compares each query with all keys, and returns a weighted mean of their values."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +35,18 @@ class DotProductAttention(Layer):
         self.num_heads = num_heads
         self.dropout = Dropout(dropout)
 
-    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, **near: Any) -> tuple[Array, Array]:
         """Return C (…, R, d) and P (…, R, T) for q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
 
         mask: of dropout, not of padding: True where it keeps an element of P; None: no dropout.
         """
-        p = _probabilities(q, k)
+        p = softmax(self.scores(q, k, **near))
         a = self.dropout.apply(p, mask)
         return a @ v, p
+
+    def scores(self, q: Array, k: Array) -> Array:
+        """Return S = Q Kᵀ/√d. (Q is scaled before the product, as it is smaller than the result.)"""
+        return (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
 
     def attend_backward(
         self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
@@ -67,16 +72,15 @@ class DotProductAttention(Layer):
         sequences = self._sequences(q, k, v, sequences)
         pieces = self._heads(sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
-        probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
-        def work(i: int) -> None:
+        def work(i: int) -> Array | None:
             piece = pieces[i]
             c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i], **piece.given)
             piece.queries(c)[...] = c_here  # a view: this writes into c
-            probabilities[i] = p if tape.keeps and not piece.is_long else None
+            return p if tape.keeps and not piece.is_long else None
 
-        run(work, range(len(pieces)))
+        probabilities = run(work, range(len(pieces)))
         tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)
         return c
 
@@ -127,11 +131,6 @@ class DotProductAttention(Layer):
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences
-
-
-def _probabilities(q: Array, k: Array) -> Array:
-    """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
-    return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
 
 
 def _transposed(x: Array) -> Array:

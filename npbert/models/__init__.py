@@ -5,18 +5,18 @@ from typing import Any
 
 from npbert.models.architecture import Architecture
 from npbert.models.bert import BertModel, BertOutput
-from npbert.models.classification import (
-    BertForMultipleChoice,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
 from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
+from npbert.models.heads import (
+    BertForMultipleChoice,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    QuestionAnsweringOutput,
+)
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.parameters import (
-    ParameterRow,
     neither_size_nor_folder,
-    parameter_rows,
     parameter_table,
     parameters_by_layer,
     size_table,
@@ -24,7 +24,6 @@ from npbert.models.parameters import (
 from npbert.models.pooling import POOLINGS, TextPooling
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
-from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
 from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors
 from npbert.models.task_model import TaskLoss, TaskModel
 
@@ -56,6 +55,6 @@ __all__ += ["ElectraForPreTraining", "ReplacedTokenDetection"]
 __all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
 __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]
-__all__ += ["ParameterRow", "parameter_rows", "parameter_table", "parameters_by_layer"]
+__all__ += ["parameter_table", "parameters_by_layer"]
 __all__ += ["size_table", "neither_size_nor_folder"]
 __all__ += ["AnyBatch", "LOSSES", "POOLINGS", "TextPooling"]

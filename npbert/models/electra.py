@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from npbert.blocks import ReplacedTokenHead
-from npbert.compute import Array, DTypeLike, rowwise
+from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
 from npbert.data import Batch
-from npbert.io import LOGGER, InputError
-from npbert.layers import BinaryCrossEntropy
-from npbert.models.config import BertConfig, load_config
-from npbert.models.hugging_face.families import architecture_of
+from npbert.io import LOGGER, InputError, model_folder
+from npbert.layers import BinaryCrossEntropy, Softmax
+from npbert.models.config import BertConfig
+from npbert.models.heads import HeadModel
+from npbert.models.hugging_face.families import read_settings
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import HeadModel, TaskLoss, TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""
@@ -42,18 +43,18 @@ class ElectraForPreTraining(HeadModel):
 
     def add_head(self, init: Init) -> None:
         config = self.config
-        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
+        self.discriminator_predictions = self.head = ReplacedTokenHead(
+            config.hidden_size, init, activation=config.hidden_act
+        )
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        logits = self.discriminator_predictions(self.bert.encode(packed, tape), tape)  # (N, 1)
-        return self.unpack(logits, packed.places, packed.shape, tape)[:, :, 0]
+        logits: Array = super().forward(batch, tape)  # (B, T, 1)
+        return logits[:, :, 0]
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the head of each real token, and through BERT."""
-        dlogits = self.unpack.backward(dlogits[:, :, None], tape)
-        self.bert.encode_backward(self.discriminator_predictions.backward(dlogits, tape), tape)
+        """Give the one column its gradient, and run back through the head."""
+        super().backward(dlogits[:, :, None], tape)
 
 
 class ReplacedTokenDetection(TaskModel):
@@ -94,14 +95,16 @@ class ReplacedTokenDetection(TaskModel):
 
         Raises: InputError for a model that is not an ELECTRA; the errors of PreTrainedModel.from_pretrained.
         """
-        config, own = load_config(folder), Path(folder) / GENERATOR
+        rng = rng or np.random.default_rng(0)
+        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+        config, own = discriminator.config, model_folder(folder) / GENERATOR
         if config.architecture.model_type != "electra":
             raise InputError("model", str(folder), "the folder of an ELECTRA, for replaced tokens")
-        rng = np.random.default_rng(0) if rng is None else rng
-        generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
-        if generator is None:
+        if own.is_dir():
+            generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options)
+        else:
             LOGGER.info("the generator is new, and learns from the beginning (there is no %s)", own)
-        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+            generator = BertForMaskedLM(_smaller(config), rng=rng, dtype=options.get("dtype", np.float32))
         return cls(config, rng=rng, generator=generator, discriminator=discriminator)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -142,7 +145,7 @@ def _of_electra(config: BertConfig) -> BertConfig:
     if config.architecture.model_type == "electra":
         return config
     stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
-    return replace(config, architecture=architecture_of(stored)[1])
+    return replace(config, architecture=read_settings(stored)["architecture"])
 
 
 def _smaller(config: BertConfig) -> BertConfig:
@@ -163,13 +166,9 @@ def _smaller(config: BertConfig) -> BertConfig:
 def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
     probability passes a random number. rng: None for always the same numbers."""
-    draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
-
-    def first_beyond(logits: Array, draws: Array) -> Array:
-        sums = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
-        return (sums < draws * sums[:, -1:]).sum(axis=1)
-
-    words: Array = rowwise(first_beyond, logits, draws)
+    draws = (rng or np.random.default_rng(0)).random((len(logits), 1))
+    sums = np.cumsum(Softmax()(logits), axis=1)
+    words: Array = (sums < draws * sums[:, -1:]).sum(axis=1)
     return words
 
 

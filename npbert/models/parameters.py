@@ -1,9 +1,9 @@
-"""Lists every parameter of a model with its shape and size, as rows, as a table, and by layer; and the known sizes."""
+"""Lists every parameter of a model with its shape and size in a table, and by layer; and the known sizes."""
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-from npbert.core import Layer, Parameter, named_parameters
+from npbert.core import Parameter, named_parameters
 from npbert.io import did_you_mean
 from npbert.models.bert import BertModel
 from npbert.models.config import PRESETS, BertConfig
@@ -12,35 +12,17 @@ _GROUP = re.compile(r"(?:bert\.)?(?:.*?\d+(?=\.)|[^.]+)")
 """Matches a name up to its first number, or else its first word."""
 
 
-class ParameterRow(NamedTuple):
-    """A parameter: its dotted name, shape and size."""
-
-    name: str
-    shape: tuple[int, ...]
-    count: int  # type: ignore[assignment]  # replaces the method of tuples
-
-
-def parameter_rows(model: Layer | BertConfig) -> list[ParameterRow]:
-    """Return every parameter of a model, or of a configuration's BertModel, once even if it is shared."""
-    layer = model if isinstance(model, Layer) else BertModel(model, rng=None)
-    return [ParameterRow(name, each.value.shape, each.value.size) for name, each in layer.named_parameters()]
-
-
-def parameter_table(model: Layer | BertConfig) -> str:
-    """Return `parameter_rows` as text, with sums for the embeddings, each layer, each head and the whole."""
-    rows = parameter_rows(model)
-    groups: dict[str, list[ParameterRow]] = {}
-    for row in rows:
-        groups.setdefault(_group(row.name), []).append(row)
-
-    width = max((len(row.name) + 2 for row in rows), default=0)
-    lines = []
-    for group, members in groups.items():
-        if [group] != [row.name for row in members]:  # a single parameter is its own sum
-            lines.append(f"{group:<{width}}  {'':>15}  {sum(row.count for row in members):>13,}")
-        lines += [f"  {row.name:<{width - 2}}  {row.shape!s:>15}  {row.count:>13,}" for row in members]
-    lines.append(f"{'total':<{width}}  {'':>15}  {sum(row.count for row in rows):>13,}")
-    return "\n".join(lines)
+def parameter_table(model: Any) -> str:
+    """Return every parameter of a model as text, with its shape and size, once even if it is shared, and sums for the
+    embeddings, each layer, each head and the whole."""
+    rows: list[tuple[str, object, int]] = []
+    for group, members in _groups(model).items():
+        if [group] != [*members]:  # a single parameter is its own sum
+            rows.append((group, "", sum(each.value.size for each in members.values())))
+        rows += [(f"  {name}", each.value.shape, each.value.size) for name, each in members.items()]
+    rows.append(("total", "", sum(each.value.size for _, each in named_parameters(model))))
+    width = max(len(name) for name, _, _ in rows)
+    return "\n".join(f"{name:<{width}}  {shape!s:>15}  {size:>13,}" for name, shape, size in rows)
 
 
 def parameters_by_layer(model: Any) -> dict[str, list[Parameter]]:
@@ -50,29 +32,31 @@ def parameters_by_layer(model: Any) -> dict[str, list[Parameter]]:
     "layer 3" is `bert.encoder.layers.2`.
     """
     layers: dict[str, list[Parameter]] = {}
-    for name, parameter in named_parameters(model):
-        group = _group(name).removeprefix("bert.").replace("_", " ")
-        number = group.removeprefix("encoder.layers.")
-        layers.setdefault(group if number == group else f"layer {int(number) + 1}", []).append(parameter)
+    for group, members in _groups(model).items():
+        name = group.removeprefix("bert.").replace("_", " ")
+        number = name.removeprefix("encoder.layers.")
+        layers.setdefault(name if number == name else f"layer {int(number) + 1}", []).extend(members.values())
     return layers
 
 
-def _group(name: str) -> str:
-    match = _GROUP.match(name)
-    assert match, "every parameter has a name"
-    return match[0]
+def _groups(model: Any) -> dict[str, dict[str, Parameter]]:
+    """Return the parameters of each group by name."""
+    groups: dict[str, dict[str, Parameter]] = {}
+    for name, parameter in named_parameters(model):
+        groups.setdefault(_GROUP.findall(name)[0], {})[name] = parameter
+    return groups
 
 
 def size_table() -> str:
     """Return a line for each size: its names, layers, hidden size and parameters."""
     names: dict[BertConfig, list[str]] = {}
-    for name in sorted(PRESETS):
-        names.setdefault(BertConfig.preset(name), []).append(name)
+    for name, config in PRESETS.items():
+        names.setdefault(config, []).append(name)
     lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
-    counts = {config: BertModel(config, rng=None).num_parameters() for config in names}
-    for config in sorted(names, key=counts.__getitem__):
-        sizes = f"{config.num_hidden_layers:>8}{config.hidden_size:>8}{counts[config]:>14,}"
-        lines.append(f"  {' or '.join(names[config]):<32}{sizes}")
+    for config, same in names.items():
+        count = BertModel(config, rng=None).num_parameters()
+        sizes = f"{config.num_hidden_layers:>8}{config.hidden_size:>8}{count:>14,}"
+        lines.append(f"  {' or '.join(same):<32}{sizes}")
     return "\n".join(lines)
 
 

@@ -51,7 +51,7 @@ class BertForSentenceVectors(TaskModel):
         loss_function: Loss | None = None,
     ) -> None:
         super().__init__(config, rng=rng, dtype=dtype)
-        self.reads = Reads("first" if pooling == "cls" else "all", grouped=True)
+        self.reads = Reads("first" if pooling == "cls" else "all", "of the loss", grouped=True)
         self.pooling_name, self.pooling = pooling, TextPooling(pooling)
         self.unit: Layer = UnitLength() if normalize else Identity()
         self.loss_function = loss_function or InBatchNegatives()
@@ -69,11 +69,3 @@ class BertForSentenceVectors(TaskModel):
     def rows(self, logits: Array, packed: PackedBatch) -> Array:
         """Return the vectors themselves."""
         return logits
-
-    def targets(self, batch: AnyBatch) -> Array:
-        """Return the targets of the loss. Raises: ValueError for a batch without labels."""
-        return self.pack(batch).given("labels")
-
-    def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
-        """Return the number of groups."""
-        return (len(self.targets(batch)),)

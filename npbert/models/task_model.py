@@ -1,12 +1,12 @@
-"""TaskModel: a BERT with a head and a loss. HeadModel: the base of those in the library."""
+"""TaskModel: a BERT with a head and a loss."""
 
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import IGNORED, NO_TAPE, Init, Tape
-from npbert.layers import Loss, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
+from npbert.core import IGNORED, NO_TAPE, Tape
+from npbert.layers import Loss, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -32,7 +32,7 @@ class TaskModel(PreTrainedModel):
     `forward(batch, tape) -> logits` begins with `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a
     row for each token that is read (and `self.bert.pool(h, packed, tape)`, a vector for each sequence).
     `backward(dlogits, tape)` ends with `self.bert.encode_backward(dh, tape)`, which adds the gradients of BERT.
-    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s (`classification.py`).
+    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s (`heads.py`).
 
     add_pooling_layer: True for a head that reads the pooled vector.
     """
@@ -58,7 +58,7 @@ class TaskModel(PreTrainedModel):
         Raises: the errors of PackedBatch and its `labels`, before any computation.
         """
         packed = self.pack(batch)
-        targets, weight = self.targets(packed), packed.batch.sample_weight
+        targets, weight = packed.labels, packed.batch.sample_weight
         if weight is not None and not isinstance(self.loss_function, WeightedCrossEntropy):
             raise ValueError(f"sample_weight is given, and {type(self).__name__} has no weighted loss: leave it out")
         logits = self(packed, tape)
@@ -85,10 +85,6 @@ class TaskModel(PreTrainedModel):
         rows: Array = logits.reshape(-1, logits.shape[-1])
         return rows
 
-    def targets(self, batch: AnyBatch) -> Array:
-        """Return the targets of the loss. Raises: as loss."""
-        return self.pack(batch).labels
-
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """Return the input of a head, through the pooler if there is one: a vector of each sequence (B, D) if the model
         reads first tokens; otherwise the hidden state of each token that is read (M, D)."""
@@ -109,19 +105,3 @@ class TaskModel(PreTrainedModel):
         """Return the number of labels in the mean of the loss. Raises: as loss."""
         packed = self.pack(batch)
         return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)
-
-
-class HeadModel(TaskModel):
-    """Base class of the library's models with a head, which `add_head` builds. They have a pooler if they read its
-    output."""
-
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        tokens = self.reads.tokens
-        has_pooler = "first" in tokens or (tokens == "all" and config.architecture.token_pooler)
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
-        self.unpack, self.loss_function = Unpack(), SoftmaxCrossEntropy()
-        self.add_head(Init(rng, config.initializer_range, dtype))
-
-    def add_head(self, init: Init) -> None:
-        """Build the layers of the head, and the loss function, if it is another one."""
-        raise NotImplementedError

@@ -22,11 +22,11 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
     if table.shape != (size, size):
         raise ValueError(f"counts has shape {table.shape}, wanted a row and a column for each of {size} labels")
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    figure, axes = new_panel(max(3.4, 1.8 + 0.42 * size), max(2.6, 1.5 + 0.36 * size), "Confusion matrix")
-    image = axes.imshow(shares, drawing.shares(), vmin=0, vmax=1, interpolation="none")
+    width, height = max(3.4, 1.8 + 0.42 * size), max(2.6, 1.5 + 0.36 * size)
+    figure, axes = new_panel(width, height, "Confusion matrix", xlabel="predicted label", ylabel="true label")
+    image = axes.imshow(shares, drawing.shares(), vmin=0, vmax=1, interpolation="none", zorder=1)
     name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
     name_places(axes.yaxis, labels)
-    axes.set(xlabel="predicted label", ylabel="true label")
     for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
         color = "#ffffff" if shares[place] > 0.4 else INK
         axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
@@ -41,11 +41,10 @@ def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
 
     (Extra: plot.) Raises: ValueError without a finite pair."""
     true, said = np.array(pairs, float).reshape(-1, 2).T
-    figure, axes = new_panel(3.8, 3.6, "Predictions and true values")
+    names = {"xlabel": "true value (units of the file)", "ylabel": "predicted value (units of the file)"}
+    figure, axes = new_panel(3.8, 3.6, "Predictions and true values", **names)
     axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
     ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
     axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="prediction = truth")
-    axes.set(xlabel="true value (units of the file)", ylabel="predicted value (units of the file)")
     axes.legend()
-    axes.grid(alpha=0.3)
     return figure

@@ -1,10 +1,11 @@
 """Draws the attention of a model, head by head."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from npbert.compute import Array
+import numpy as np
+
 from npbert.data import Text
 from npbert.inference import Embed, Task
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
@@ -12,6 +13,7 @@ from npbert.plots.drawing import label, name_places, new_figure, shares, style
 MOST_TOKENS = 48
 
 
+@style()
 def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[int] | None = None) -> Any:
     """Draw a heat map for each head, in a row for each layer. In it, a row is a query with sum 1, a column is a key,
     white is 0, and darker is more.
@@ -28,31 +30,21 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     if len(encoding.ids) > MOST_TOKENS:
         wanted = f"wanted at most {MOST_TOKENS} for a picture"
         raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
-    if layers is not None:  # −1 is the last layer, and each layer is drawn once
-        count = len(bert.encoder.layers)
-        layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
-    probabilities = bert.attention_probabilities(task.tokenizer.batch([encoding]), layers)
-    return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
-
-
-@style()
-def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> Any:
-    """Return the figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
-    heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
-    highest = max(float(layer.max()) for layer in probabilities.values())
-    room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
-    width, height = size * heads + room + 0.8, size * len(probabilities) + room + 0.6
-    figure = new_figure(max(3.6, width), max(2.4, height), "Attention")
-    axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
-    look = {"cmap": shares(), "vmin": 0, "vmax": highest}
-    for line, (number, layer) in zip(axes, probabilities.items(), strict=True):
-        for head, panel in enumerate(line):
-            cells = panel.pcolormesh(layer[head], **look, rasterized=True)
-            panel.set(title=f"layer {number}, head {head + 1}", aspect="equal")
-            name_places(panel.xaxis, tokens, at=0.5, upright=True, fontsize=6)
-            name_places(panel.yaxis, tokens, at=0.5, fontsize=6)
+    numbers = list(dict.fromkeys(bert.layer_numbers(layers, 1).values()))
+    found = bert.attention_probabilities(task.tokenizer.batch([encoding]), numbers)
+    probabilities = np.stack([found[number][0] for number in numbers])  # (layers, H, T, T)
+    room, size = 0.5 + 0.06 * max(map(len, map(label, encoding.tokens))), 0.3 + 0.095 * len(encoding.tokens)
+    lines, heads, *_ = probabilities.shape
+    figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.4, size * lines + room + 0.6), "Attention")
+    panels = figure.subplots(lines, heads, squeeze=False, sharex=True, sharey=True)
+    look = {"cmap": shares(), "vmin": 0, "vmax": probabilities.max(), "rasterized": True}
+    for (line, head), panel in np.ndenumerate(panels):
+        cells = panel.pcolormesh(probabilities[line, head], **look)
+        panel.set(title=f"layer {numbers[line]}, head {head + 1}", aspect="equal")
+        name_places(panel.xaxis, encoding.tokens, at=0.5, upright=True, fontsize=6)
+        name_places(panel.yaxis, encoding.tokens, at=0.5, fontsize=6)
     panel.invert_yaxis()  # shared by all
     figure.supxlabel("key", fontsize=9)
     figure.supylabel("query", fontsize=9)
-    figure.colorbar(cells, ax=axes, label="share of attention", fraction=0.05, aspect=30)
+    figure.colorbar(cells, ax=panels, label="share of attention", fraction=0.05, aspect=30)
     return figure

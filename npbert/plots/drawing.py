@@ -8,9 +8,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from npbert.io import FileError, import_extra, printable, read_json_lines, write_where_asked
+from npbert.io import Wanted, import_extra, printable, read_json_lines, write_where_asked
 
-Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
+Rows = Sequence[dict[str, Any]]
+"""Rows of a file of a run."""
+
+Run: TypeAlias = "str | Path | Rows"
 """The folder of a run, or rows of one of its files."""
 
 INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
@@ -29,9 +32,10 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 @contextmanager
 def style() -> Iterator[None]:
     """Within it, figures have the shared style, and `$` in a text is not a formula."""
-    matplotlib = import_extra("matplotlib", extra="plot")
+    matplotlib = import_extra("matplotlib")
     look: dict[str, Any] = dict.fromkeys(_OF_INK, INK) | dict.fromkeys(_SWITCHED_OFF, False)
     look |= {"font.family": _families(), "font.size": 9, "axes.titlesize": 9}
+    look |= {"axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3}  # below heat maps
     look |= {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
     with matplotlib.rc_context(look), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
@@ -41,27 +45,27 @@ def style() -> Iterator[None]:
 @lru_cache(maxsize=1)
 def _families() -> list[str]:
     """Return the font families, with the installed ones for Chinese or Japanese."""
-    installed = set(import_extra("matplotlib.font_manager", extra="plot").get_font_names())
+    installed = set(import_extra("matplotlib.font_manager").get_font_names())
     return ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
     """Return an empty figure of that size, in inches, with room for its labels."""
-    figure = import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
+    figure = import_extra("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
     figure.suptitle(title or None, fontsize="medium", fontweight="bold")
     figure._repr_png_ = partial(as_bytes, figure)  # for notebooks, as pyplot is not used
     return figure
 
 
-def new_panel(width: float, height: float, title: str) -> tuple[Any, Any]:
-    """Return an empty figure with one panel, and its axes."""
+def new_panel(width: float, height: float, title: str, **look: Any) -> tuple[Any, Any]:
+    """Return an empty figure with one panel, and its axes. look: of the axes, such as xlabel."""
     figure = new_figure(width, height, title)
-    return figure, figure.add_subplot()
+    return figure, figure.add_subplot(**look)
 
 
 def shares() -> Any:
     """Return the colors of shares, as of attention: 0 is white, and darker is more."""
-    colors = import_extra("matplotlib.colors", extra="plot")
+    colors = import_extra("matplotlib.colors")
     return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
@@ -85,8 +89,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
 
 def step_axis(axes: Any) -> None:
     """Show at most six whole steps on the horizontal axis."""
-    ticker = import_extra("matplotlib.ticker", extra="plot")
-    axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("step")
 
@@ -106,15 +109,14 @@ def as_bytes(figure: Any, kind: str = "png") -> bytes:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: as kind_of; OSError."""
-    data = as_bytes(figure, kind_of(path))
-    with write_where_asked(Path(path)) as file:
-        file.write_bytes(data)
+    """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: InputError for another ending;
+    OSError."""
+    PICTURE_NAME.check("path", str(path))
+    write_where_asked(path, [as_bytes(figure, _kind_of(path))])
 
 
-def kind_of(path: str | Path) -> str:
-    """Return png, svg or pdf. Raises: FileError for another ending."""
-    kind = Path(path).suffix.removeprefix(".").lower()
-    if kind not in _NO_DATE:
-        raise FileError(f"{path}: wanted a name that ends in .png, .svg or .pdf")
-    return kind
+def _kind_of(path: str | Path) -> str:
+    return Path(path).suffix.removeprefix(".").lower()
+
+
+PICTURE_NAME = Wanted("a name that ends in .png, .svg or .pdf", lambda path: _kind_of(path) in _NO_DATE)

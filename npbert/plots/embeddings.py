@@ -28,16 +28,18 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     if labels is not None and len(labels) != len(points):
         raise ValueError(f"labels has {len(labels)}, wanted one for each of the {len(points)} vectors")
     names = [] if labels is None else list(map(str, labels))
-    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane of their largest variance")
+    title, component = (
+        "Vectors on the plane of their largest variance",
+        "{} principal component ({:.0%} of the variance)",
+    )
+    first, second = map(component.format, ("first", "second"), shares)
+    figure, axes = new_panel(6.5, 5.2, title, xlabel=first, ylabel=second)
     kinds = list(dict.fromkeys(names))
     are_words = len(kinds) > len(COLORS) or len(kinds) == len(names)
     for kind, color, marker in zip([None] if are_words else kinds, COLORS, _MARKERS, strict=False):
         chosen = points if are_words else points[[name == kind for name in names]]
         axes.scatter(*chosen.T, s=24, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
-    for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
-        axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
     axes.set_aspect("equal", "datalim")
-    axes.grid(alpha=0.3)
     if not are_words:
         axes.legend()
     elif unnamed := len(names) - _write_names(figure, axes, names, points):

@@ -1,18 +1,16 @@
 """SentenceVectors: a transformer of scikit-learn that turns each text into a vector."""
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
 from npbert.compute import Array
 from npbert.inference import Embed
-from npbert.io import import_extra
-from npbert.sklearn.texts import ReadsTexts, as_texts
-
-_base: Any = import_extra("sklearn.base", extra="sklearn")
-_validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
+from npbert.sklearn.texts import ReadsTexts, as_texts, base, utils
 
 
-class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(eq=False, repr=False)
+class SentenceVectors(base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixin, ReadsTexts):  # type: ignore[misc]  # without types
     """X, N texts or pairs of texts -> an array (N, D) of float32, a vector for each.
 
     model: the folder of a checkpoint for `Embed.from_pretrained`.
@@ -25,18 +23,13 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
     `fit`.
     """
 
-    def __init__(
-        self,
-        model: str | Path = "",
-        *,
-        pooling: str | None = None,
-        layer: int | None = None,
-        normalize: bool | None = None,
-        max_length: int | None = None,
-        batch_size: int | None = None,
-    ) -> None:
-        self.model, self.pooling, self.layer, self.normalize = model, pooling, layer, normalize
-        self.max_length, self.batch_size = max_length, batch_size
+    model: str | Path = ""
+    _: KW_ONLY
+    pooling: str | None = None
+    layer: int | None = None
+    normalize: bool | None = None
+    max_length: int | None = None
+    batch_size: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of ReadsTexts, with float32 vectors."""
@@ -47,17 +40,13 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
     def fit(self, X: Any, y: Any = None) -> "SentenceVectors":
         """Read the checkpoint. X: texts, only checked. y: not used."""
         as_texts(X)
-        self.embed_ = Embed.from_pretrained(
-            self.model,
-            pooling=self.pooling,
-            layer=self.layer,
-            normalize=self.normalize,
-            max_length=self.max_length,
-        )
+        options = self.get_params()
+        del options["batch_size"]
+        self.embed_ = Embed.from_pretrained(options.pop("model"), **options)
         self._n_features_out = self.embed_.model.config.hidden_size
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the vectors of the texts, (N, D), in their order."""
-        _validation.check_is_fitted(self)
+        utils.validation.check_is_fitted(self)
         return self.embed_(as_texts(X), batch_size=self.batch_size, show_progress_bar=False)

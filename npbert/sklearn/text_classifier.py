@@ -2,6 +2,7 @@
 
 import tempfile
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.io import at_least, import_extra, quiet
-from npbert.layers import Softmax
-from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
+from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts, base, utils
 from npbert.training.from_lists import finetune
 
-_base: Any = import_extra("sklearn.base", extra="sklearn")
-_selection: Any = import_extra("sklearn.model_selection", extra="sklearn")
-_utils: Any = import_extra("sklearn.utils", extra="sklearn")
+_selection: Any = import_extra("sklearn.model_selection")
 
 
-class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc]  # without types
+@dataclass(eq=False, repr=False)
+class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  # without types
     """X, N texts or pairs of texts, and y, N labels of any kind -> a BERT fine-tuned to predict these labels.
 
     model: the folder of a pre-trained checkpoint. epochs, batch_size, learning_rate, warmup, weight_decay: as in
@@ -38,38 +37,30 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     NotFittedError before `fit`.
     """
 
-    def __init__(
-        self,
-        model: str | Path = "",
-        *,
-        epochs: float = 3.0,
-        batch_size: int = 32,
-        learning_rate: float = 3e-5,
-        warmup: float = 0.1,
-        weight_decay: float = 0.01,
-        max_length: int | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.model, self.epochs, self.batch_size, self.learning_rate = model, epochs, batch_size, learning_rate
-        self.warmup, self.weight_decay, self.max_length = warmup, weight_decay, max_length
-        self.class_weight = class_weight
-        self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
-        self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
+    model: str | Path = ""
+    _: KW_ONLY
+    epochs: float = 3.0
+    batch_size: int = 32
+    learning_rate: float = 3e-5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    max_length: int | None = None
+    class_weight: dict[Any, float] | str | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
         loss."""
         texts, y = as_texts(X), as_labels(y)
-        _utils.check_consistent_length(texts, y, sample_weight)
+        utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
-        random = _utils.check_random_state(self.random_state)
+        random = utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay", "max_length", "class_weight")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         settings["seed"] = int(random.randint(2**31 - 1))
@@ -81,9 +72,9 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
             parts = _selection.train_test_split(*lists, **split)  # the training and the held-out part of each list
             lists = parts[::2]
             settings |= {"held_out": (parts[1], parts[3]), "patience": self.n_iter_no_change}
-        texts, labels, settings["sample_weight"] = lists
+        *lists, settings["sample_weight"] = lists
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
-            self.classify_ = finetune(texts, labels, model=self.model, folder=folder, **settings)
+            self.classify_ = finetune(*lists, model=self.model, folder=folder, **settings)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -94,7 +85,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""
-        _utils.validation.check_is_fitted(self)
-        logits = np.array(self.classify_.logits(self.classify_.tokenize(as_texts(X))), np.float64)
-        names = self.classify_.model.config.label_names  # in another order
-        return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
+        utils.validation.check_is_fitted(self)
+        found: Any = self.classify_(as_texts(X))
+        p = np.array([[each.scores[str(label)] for label in self.classes_.tolist()] for each in found])
+        return p / p.sum(axis=1, keepdims=True)  # in float32 its sum was 1 to 7 digits

@@ -9,16 +9,17 @@ from npbert.compute import Array
 from npbert.data import Text
 from npbert.io import import_extra
 
-_validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
-_checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
+base: Any = import_extra("sklearn.base")
+multiclass: Any = import_extra("sklearn.utils.multiclass")
+utils: Any = import_extra("sklearn.utils")
 
 
-class ReadsTexts:
+class ReadsTexts(base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base class of an estimator for texts or pairs of texts instead of columns of numbers."""
 
     def __sklearn_tags__(self) -> Any:
         """Return tags for texts, so that scikit-learn does not expect columns."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # from the estimator it is mixed into
+        tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
 
@@ -32,11 +33,13 @@ def as_texts(X: Any) -> list[Text]:
         raise ValueError(f"X is {X!r:.60}, wanted several texts: a list of them, an array or a column of a table")
     texts: list[Text] = []
     for place, row in enumerate(np.asarray(X, dtype=object).tolist()):
-        parts = [row] if isinstance(row, str) else row
-        is_list = isinstance(parts, list | tuple) and len(parts) in (1, 2)
-        if not is_list or not all(isinstance(part, str) for part in parts):
-            raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")
-        texts.append(parts[0] if len(parts) == 1 else tuple(parts))
+        match row:
+            case str(text) | [str(text)]:
+                texts.append(text)
+            case [str(first), str(second)]:
+                texts.append((first, second))
+            case _:
+                raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
     return texts
@@ -47,10 +50,10 @@ def as_labels(y: Any) -> Array:
 
     Raises: ValueError for a value that is not a label, for several columns, and for numbers that are not classes.
     """
-    rows = _validation.column_or_1d(np.asarray(y, dtype=object), warn=True)
+    rows = utils.column_or_1d(np.asarray(y, dtype=object), warn=True)
     for place, label in enumerate(rows):
         if not isinstance(label, str | Number | np.generic) or label != label:
             raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
     labels: Array = np.asarray(y).ravel()
-    _checks.check_classification_targets(y)
+    multiclass.check_classification_targets(y)
     return labels

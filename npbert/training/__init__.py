@@ -1,7 +1,6 @@
 """The training loop, its state on disk, and metrics."""
 
-from npbert.training.accumulate import StepLosses, accumulate
-from npbert.training.evaluation import Evaluation
+from npbert.training.accumulate import StepLosses, accumulate, evaluate_losses
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
 from npbert.training.metrics import (
     METRICS,
@@ -15,7 +14,8 @@ from npbert.training.metrics import (
     squad_scores,
 )
 from npbert.training.parallel import world
-from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
+from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training.progress import Evaluation
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings

@@ -1,19 +1,17 @@
 """Gradients of a batch in parts: each part runs from ids to loss and back, on a thread or a process."""
 
 import itertools
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
+from npbert.compute import Array, bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
-from npbert.io import ALONE, InputWarning, Setting, counted, warn
+from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.shares import Shares, Sums, add_up
-from npbert.training.vectors_first import vectors_first
 
 
 class StepLosses(NamedTuple):
@@ -32,6 +30,43 @@ class StepLosses(NamedTuple):
     def total(self) -> float:
         """The sum of the losses, which training minimizes."""
         return sum(self.losses)
+
+    def by_name(self, kinds: Sequence[str]) -> dict[str, float]:
+        """Return the losses and accuracies by name. kinds: a name for each loss; `loss` is the sum of several."""
+        found = {"loss": self.total}
+        for number, kind in enumerate(kinds):
+            begin = f"{kind}_" if kind else ""
+            found[f"{begin}loss"] = self.losses[number]
+            if self.right is not None:
+                found[f"{begin}accuracy"] = self.right[number] / self.counts[number]
+        return found
+
+
+def mean_over_targets(batches: Iterable[StepLosses]) -> StepLosses:
+    """Return the losses of several batches as those of one: each the mean over all targets.
+
+    A mean of the means would give more weight to targets in batches with few of them.
+    """
+    losses, counts, right = zip(*batches, strict=True)
+    means, all_counts = np.average(losses, axis=0, weights=counts), np.sum(counts, axis=0)
+    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
+    return StepLosses(tuple(means.tolist()), tuple(all_counts.tolist()), all_right)
+
+
+def evaluate_losses(
+    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
+) -> dict[str, float]:
+    """Return the losses and accuracies of a model over all targets in the batches, without dropout; none without a
+    batch.
+
+    Several processes share the batches, and all get the same numbers as one process."""
+    own = [_with_counts(model.loss(batch), model.target_counts(batch)) for batch in communicator.own(batches)]
+    everyones = list(itertools.chain(*communicator.gather(own)))
+    return mean_over_targets(everyones).by_name(kinds) if everyones else {}
+
+
+def _with_counts(loss: TaskLoss, counts: tuple[int, ...]) -> StepLosses:
+    return StepLosses(loss.means, counts, loss.counts_right)
 
 
 def accumulate(model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
@@ -57,8 +92,8 @@ def gradients_of(
     process holds a gradient for each thread, and the sums that wait for others: one, or for more than four parts as
     many as their number has binary digits.
 
-    The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. (A mean of the
-    parts' means would give more weight to targets in parts with few of them.) Each kind of loss has its own n and N.
+    The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. Each kind of loss
+    has its own n and N.
 
     seed: of the dropout, with the number of the part; None: no dropout.
 
@@ -71,10 +106,10 @@ def gradients_of(
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
         hint = ("start a run with ", Setting("parts", size), " for as many parts as processes")
         warn(InputWarning(said, hint=hint))
-    counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
-    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
+    counts = [model.target_counts(piece) for piece in pieces]
+    weights = np.divide(counts, np.sum(counts, axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
-    results: dict[int, TaskLoss] = {}
+    results: dict[int, StepLosses] = {}
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
         losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
@@ -84,14 +119,12 @@ def gradients_of(
 
     through: Callable[[int, Tape], TaskLoss] = through_loss
     if model.needs_whole_batch:
-        width = model.config.hidden_size
-        cut = [parts_of(model, piece.batch, bounded_parts(piece.sequences.num_rows, width)) for piece in pieces]
-        through = vectors_first(model, cut, communicator, partial(part_rng, seed))
+        through = vectors_first(model, pieces, communicator, seed)
 
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
-            results[number] = through(number, tape)
+            results[number] = _with_counts(through(number, tape), counts[number])
             gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
@@ -99,11 +132,8 @@ def gradients_of(
     for first in range(0, len(own), num_threads()):
         run(work, own[first : first + num_threads()], of=len(pieces))
         sums = add_up(sums, everyone)
-    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
-    _, means, right = zip(*in_order, strict=True)
-    total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, on any process
-    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
+    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))  # on any process
+    return mean_over_targets(in_order), sums
 
 
 def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
@@ -137,3 +167,48 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
     """Return the generator for the dropout of the part with this number."""
     return None if seed is None else np.random.default_rng([*seed, number])
+
+
+def vectors_first(
+    model: TaskModel, parts: Sequence[PackedBatch], communicator: Communicator, seed: Sequence[int] | None
+) -> Callable[[int, Tape], TaskLoss]:
+    """Compute the loss of a batch; return a function that runs a part, by its number, forward on a tape and backward.
+    The gradient of a loss over all texts of a batch, in the memory of one part: the chain rule in two steps.
+
+    Such a loss is no mean over the parts of a batch, as it compares every vector with every other. But it reads only
+    the vectors. So three steps follow: all vectors, part by part, without a tape; the loss and its gradient by each
+    vector; then each part runs forward again on a tape, with the same dropout, and backward from its share of that
+    gradient. ∂loss/∂w = Σ over the parts of (∂loss/∂vectors of the part) · (∂vectors of the part/∂w), the chain rule's
+    sum in another order: the gradient of the whole batch. (Gao et al. 2021, "Scaling deep contrastive learning batch
+    size under memory limited setup": GradCache.)
+
+    A part is cut into pieces, which run through the model one after another. If each part is one piece, nothing runs
+    forward twice: the tapes are kept. Each process computes the vectors of its own parts; all compute the loss.
+    """
+    own, width = communicator.own(range(len(parts))), model.config.hidden_size
+    cut = [parts_of(model, part.batch, bounded_parts(part.sequences.num_rows, width)) for part in parts]
+    keeps = max(map(len, cut)) == 1
+    tapes: dict[int, Tape] = {}
+
+    def work(number: int) -> Array:
+        tapes[number] = Tape(part_rng(seed, number), keeps=keeps)
+        return np.concatenate([model(piece, tapes[number]) for piece in cut[number]])
+
+    vectors = list(itertools.chain(*communicator.gather(run(work, own, of=len(parts)))))
+    targets = np.concatenate([piece.labels for pieces in cut for piece in pieces])
+    tape = Tape()
+    loss = model.loss_function(np.concatenate(vectors), targets, tape)
+    ends = np.cumsum([len(each) for each in vectors])
+    dvectors = np.split(model.loss_function.backward(1.0, tape), ends[:-1])
+
+    def through(number: int, tape: Tape) -> TaskLoss:
+        start = 0
+        for piece in cut[number]:
+            stop = start + piece.batch_shape[0]
+            if not keeps:
+                model(piece, tape)
+            model.backward(dvectors[number][start:stop], tapes.pop(number) if keeps else tape)
+            start = stop
+        return TaskLoss(loss, (loss,), None)
+
+    return through

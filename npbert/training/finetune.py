@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from npbert.data import TaskData, Tokenizer, warn_of_known
-from npbert.inference import check_vocabulary
+from npbert.data import TaskData, warn_of_known
 from npbert.io import (
     ALONE,
     POSITIVE,
@@ -29,9 +28,8 @@ from npbert.io import (
     setting,
 )
 from npbert.models import load_config
-from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -88,9 +86,7 @@ class Finetuning(TrainingRun):
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         longest = load_config(settings.model).max_position_embeddings
         settings = replace(settings, max_length=settings.max_length or min(_USUAL_LENGTH, longest))
-        rng = np.random.default_rng(settings.seed)
-        self.settings, kind = settings, task_class(settings)
-        self.tokenizer = Tokenizer.from_pretrained(settings.model)
+        rng, kind = np.random.default_rng(settings.seed), task_class(settings)
         metric = settings.metric or kind.goal
         rows, known = kind.read(settings.train, settings)
         self._labels = labels = tuple(known or ())
@@ -106,13 +102,9 @@ class Finetuning(TrainingRun):
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
-        model_class: Any = kind.model_class  # your own task may have another model
-        options = kind.model_options(settings.model, {"settings": settings})
-        if labels:
-            options["id2label"] = labels
-        self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
-        check_vocabulary(settings.model, self.tokenizer, self.model.config)
-        self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
+        of_model = {"rng": rng, "new_head": settings.new_head or None, "id2label": labels or None}
+        self.task = kind.load(settings.model, of_model, settings=settings, communicator=communicator)
+        self.settings, self.model, self.tokenizer = settings, self.task.model, self.task.tokenizer
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
@@ -142,12 +134,12 @@ class Finetuning(TrainingRun):
             target = f"  ->  {self._labels[label] if self._labels else label}"
         lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            when = when_judged(self.trainer.settings)
-            lines.append(f"{settings.held_out}: {counted(len(self.held_out), 'example')}, for an evaluation {when}")
+            examples = counted(len(self.held_out), "example")
+            lines.append(f"{settings.held_out}: {examples}, for an evaluation {self.when}")
         lines.append(f"the first: {shorten(tokens, 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        steps = counted(self.trainer.settings.steps, "step")
+        steps = counted(self.trainer.progress.total_steps, "step")
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def evaluate(self) -> dict[str, float]:
@@ -158,9 +150,9 @@ class Finetuning(TrainingRun):
         return self.task.judge(self._logits, self.held_out)
 
     def show(self) -> dict[str, object]:
-        """Return a row for a report of the last answers judged, with the baselines."""
+        """Return a row for a report of the last answers judged, with the goal and its baselines."""
         row = self.task.report_row(self._logits, self.held_out) if self.held_out else {}
-        return {**row, "baselines": self.baselines} if row else {}
+        return {**row, "goal": self.goal, "baselines": self.baselines, "before": self.task.before} if row else {}
 
 
 class Judged(NamedTuple):

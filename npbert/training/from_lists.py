@@ -106,9 +106,8 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
     rows: Rows = []
     for number, (text, *values) in enumerate(zip(texts, *given.values(), strict=True), start=1):
         parts = text if isinstance(text, tuple | list) else (text,)
-        row = dict(zip(given, values, strict=True))
-        row |= zip(("text", "text_pair"), parts, strict=False)
-        row |= {f"negative_{place}": part for place, part in enumerate(parts[2:], start=2)}
+        names = "text", "text_pair", *(f"negative_{place}" for place in range(2, len(parts)))
+        row = dict(zip((*given, *names), (*values, *parts), strict=False))
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
             wanted = "a text, or as many as in the first row"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))

@@ -167,17 +167,14 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
     Raises: ValueError for another number of sentences or of tags, or for an invalid tag; TypeError for a string instead
     of a list of tags.
     """
-    hits = num_predicted = num_gold = 0
-    for number, (predicted_tags, gold_tags) in enumerate(zip(predicted, gold, strict=True)):
-        if len(predicted_tags) != len(gold_tags):
-            raise ValueError(
-                f"predicted[{number}] has {len(predicted_tags)} tags, wanted {len(gold_tags)}, as gold[{number}]"
-            )
-        predicted_entities, gold_entities = find_entities(predicted_tags), find_entities(gold_tags)
-        hits += len(set(predicted_entities) & set(gold_entities))
-        num_predicted += len(predicted_entities)
-        num_gold += len(gold_entities)
-    return dict(zip(("precision", "recall", "f1"), precision_recall_f1(hits, num_predicted, num_gold), strict=True))
+    found, wanted = set(), set()
+    for number, (ours, true) in enumerate(zip(predicted, gold, strict=True)):
+        if len(ours) != len(true):
+            raise ValueError(f"predicted[{number}] has {len(ours)} tags, wanted {len(true)}, as gold[{number}]")
+        found |= {(number, *entity) for entity in find_entities(ours)}
+        wanted |= {(number, *entity) for entity in find_entities(true)}
+    scores = precision_recall_f1(len(found & wanted), len(found), len(wanted))
+    return dict(zip(("precision", "recall", "f1"), scores, strict=True))
 
 
 def normalize_answer(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from npbert.compute import processors, set_num_threads
 from npbert.data import Batch
 from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
-from npbert.training.inputs import differences
+from npbert.training.settings import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
@@ -81,13 +81,13 @@ def world() -> Communicator:
     count = launched()
     if count == 1:
         return ALONE
-    mpi = import_extra("mpi4py.MPI", extra="mpi")
+    mpi = import_extra("mpi4py.MPI")
     size = mpi.COMM_WORLD.size
     if count and size != count:  # 0: the launcher does not tell
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         says = f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library})"
         raise OSError(f"{says} is not the launcher's")
-    return MPICommunicator(import_extra("mpi4py.util.pkl5", extra="mpi").Intracomm(mpi.COMM_WORLD.Dup()))
+    return MPICommunicator(import_extra("mpi4py.util.pkl5").Intracomm(mpi.COMM_WORLD.Dup()))
 
 
 def share_cores(communicator: Communicator) -> None:

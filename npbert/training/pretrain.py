@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -17,9 +17,12 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
-from npbert.data.pretraining_data import POSSIBLE, PretrainingData
+from npbert.data.packing import OBJECTIVES
+from npbert.data.training_data import PretrainingData
 from npbert.inference import Task, check_vocabulary
-from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
+from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
+from npbert.io.errors import SHARE
+from npbert.layers import Softmax
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -29,12 +32,12 @@ from npbert.models import (
     TaskModel,
     neither_size_nor_folder,
 )
-from npbert.training.accumulate import StepLosses
-from npbert.training.inputs import vocabulary
-from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.progress import Averages
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.accumulate import StepLosses, evaluate_losses
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.trainer import Trainer, TrainingRun
+
+SENTENCES, GUESSES = 8, 5
+_LONGEST = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +73,12 @@ class PretrainSettings(TrainerSettings):
         "nsp",
         "the task next to masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
         "token detection, as in ELECTRA)",
-        wanted=POSSIBLE["objective"],
+        wanted=one_of(OBJECTIVES),
     )
-    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
-    batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
+    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=at_least(8))
+    batch_size: int = setting(32, "the number of sequences in a batch", wanted=at_least(1))
     mask_probability: float = setting(
-        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=POSSIBLE["mask_probability"]
+        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=SHARE
     )
     whole_words: bool = setting(False, "mask all pieces of a word, or none")
     held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))
@@ -142,8 +145,8 @@ class Pretraining(TrainingRun):
             f"{settings.model}",
         ]
         if self.held_out:
-            files, when = shorten(", ".join(settings.held_out), 60), when_judged(self.trainer.settings)
-            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {when}")
+            files = shorten(", ".join(settings.held_out), 60)
+            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {self.when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
 
@@ -174,22 +177,6 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     return model
 
 
-def evaluate_losses(
-    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
-) -> dict[str, float]:
-    """Return the losses and accuracies of a model over all targets in the batches, without dropout.
-
-    Several processes share the batches, and all get the same numbers as one process."""
-    own = []
-    for batch in communicator.own(batches):
-        loss = model.loss(batch)
-        own.append(StepLosses(tuple(map(float, loss.means)), model.target_counts(batch), loss.counts_right))
-    averages = Averages()
-    for losses in chain(*communicator.gather(own)):
-        averages.add(kinds, losses)
-    return averages.means()
-
-
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
     """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # each token counts once in advance
@@ -209,6 +196,29 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
             share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
         losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
         right.append(max(share, 1 - share))
-    averages = Averages()
-    averages.add(kinds, StepLosses(tuple(losses), (1, 1), tuple(right)))
-    return averages.means()
+    return StepLosses(tuple(losses), (1, 1), tuple(right)).by_name(kinds)
+
+
+def masked_sentences(batch: Batch) -> Batch | None:
+    """Return the first eight sequences of a batch with a masked word in their first 24 tokens, cut there; None if there
+    are none."""
+    names = ("input_ids", "token_type_ids", "attention_mask", "labels")
+    arrays = {name: getattr(batch, name)[:, :_LONGEST] for name in names}
+    chosen = np.flatnonzero((arrays["labels"] != IGNORED).any(axis=1))[:SENTENCES]
+    return Batch(**{name: array[chosen] for name, array in arrays.items()}) if chosen.size else None
+
+
+def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, object]:
+    """Return the model's predictions: for each sentence its tokens, and for each masked one its place, the true token
+    with its probability, and the five most probable tokens."""
+    output, labels, decode = model(batch), np.asarray(batch.labels), tokenizer.decode
+    probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
+    rows: list[dict[str, Any]] = []
+    for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True):
+        rows.append({"tokens": decode(ids[mask == 1]), "hidden": []})
+    for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
+        label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
+        likely = list(zip(decode(best), p[best], strict=True))
+        true = {"token": decode([label])[0], "probability": p[label]}
+        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
+    return {"kind": "masked", "sentences": rows}

@@ -1,14 +1,16 @@
-"""The events of a run: its steps, its watchers, and its saved progress."""
+"""The events of a run: its steps, its evaluations, its watchers, and its saved progress."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from npbert.data import Batch
-from npbert.data.task_data import START, Position
+from npbert.data.training_data import START, Position
+from npbert.io import one_of
 from npbert.training.accumulate import StepLosses
 
 
@@ -50,6 +52,47 @@ class Step:
         return int(self.batch.attention_mask.sum()) / self.seconds
 
 
+@dataclass
+class Evaluation:
+    """The evaluation of a Trainer's model, after some of its steps and after the last.
+
+    evaluate: returns the metrics on a held-out set by name, or nothing.
+    goal: the metric that chooses the best model; of a loss, less is better, of all others more; "": the last model is
+    the best.
+    show: called after `evaluate`; returns predictions for a few examples, as a row for shown.jsonl.
+    cost: its time, in forward passes of a batch; a longer evaluation runs less often.
+    kinds: a name for each loss of the model, such as ("mlm", "nsp").
+    inputs: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
+    same.
+    """
+
+    evaluate: Callable[[], dict[str, float]] = dict
+    goal: str = ""
+    show: Callable[[], dict[str, object]] = dict
+    cost: float = 0.0
+    kinds: tuple[str, ...] = ("",)
+    inputs: Mapping[str, Path | str] = field(default_factory=dict)
+
+    def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
+        """True if a model with these numbers is better than the best so far, or there are no numbers, or no goal.
+
+        Raises: InputError if the goal's metric is missing.
+        """
+        if not (numbers and self.goal):
+            return True
+        rank = self._rank(numbers)  # also of the first evaluation, as a goal without a number is an error
+        return not best or rank > self._rank(best)
+
+    def _rank(self, numbers: Mapping[str, float]) -> tuple[float, float]:
+        """Return a rank for the numbers of an evaluation, larger for a better model.
+
+        NaN, as a correlation may be, is worse than any number. Of equal ones, the one with the smaller loss is best.
+        """
+        one_of(numbers).check("metric", self.goal)
+        value = -numbers[self.goal] if self.goal.endswith("loss") else numbers[self.goal]
+        return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)
+
+
 class Watcher:
     """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
 
@@ -60,38 +103,11 @@ class Watcher:
         """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
 
 
-def short(number: float) -> float:
-    """Return the number with four digits, for rows of many numbers."""
-    return float(f"{number:.4g}")
-
-
-class Averages(dict[str, list[float]]):
-    """Sums over steps, and their numbers of targets, by name: of losses, and of right predictions."""
-
-    def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
-        """Add the losses of a step, with these names of their kinds."""
-        for index, kind in enumerate(kinds):
-            count, begin = step.counts[index], f"{kind}_" if kind else ""
-            found = {f"{begin}loss": step.losses[index] * count}
-            if step.right is not None:
-                found[f"{begin}accuracy"] = step.right[index]
-            for name, value in found.items():
-                total, targets = self.get(name, (0.0, 0))
-                self[name] = [total + value, targets + count]
-
-    def means(self) -> dict[str, float]:
-        """Return the means over the targets by name; `loss` is the sum of the means of several kinds."""
-        means = {name: value / count for name, (value, count) in self.items()}
-        if not means or "loss" in means:
-            return means
-        return {"loss": sum(value for name, value in means.items() if name.endswith("_loss")), **means}
-
-
 @dataclass
 class Progress:
     """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of
-    evaluations; the sums since the last line of the log; and the number of steps, which may change when it
-    continues."""
+    evaluations; the mean losses since the last line of the log, or nothing; and the number of steps, which may change
+    when it continues."""
 
     epoch: int
     epoch_seed: int
@@ -99,12 +115,12 @@ class Progress:
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
     evaluations_since_best: int = 0
-    averages: Averages = field(default_factory=Averages)
+    losses: list[StepLosses] = field(default_factory=list)
     total_steps: int = 0
 
     def __post_init__(self) -> None:
-        """Make a place and averages of the lists and dicts of JSON."""
-        self.place, self.averages = Position(*self.place), Averages(self.averages)
+        """Make a place of JSON's list."""
+        self.place = Position(*self.place)
 
     def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data

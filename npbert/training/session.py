@@ -11,10 +11,9 @@ from pathlib import Path
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
-from npbert.training.inputs import digests
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
-from npbert.training.settings import SETTINGS_FILE, save_settings
+from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
 from npbert.training.watchers import EVENTS_FOLDER, Bar, LayerStatistics, Log, TensorBoard
 
@@ -43,7 +42,7 @@ def session(
             values = model.named_parameters()
             sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
             shared = {f"the state in {folder}, a folder for all processes,": state}
-            check_same(communicator, {**asdict(trainer.recorded), **trainer.inputs, **sums, **shared})
+            check_same(communicator, {**asdict(trainer.settings), **trainer.inputs, **sums, **shared})
         if communicator.is_first:  # only this process writes and prints
             stack.enter_context(locked(folder))
         news = trainer.restore(changed_data=changed_data) if state is not None else ""
@@ -51,12 +50,11 @@ def session(
         if communicator.is_first:
             if overwrite:
                 file.unlink(missing_ok=True)
-            save_settings(trainer.recorded, folder)
+            save_settings(trainer.settings, folder)
             after = trainer.step
-            watchers += [LayerStatistics(model), Log(folder, after_step=after)]
-            watchers.append(TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1))
-            bar = stack.enter_context(closing(Bar(trainer.settings.steps, done=after, asked=asked)))
-            watchers.append(bar)
+            bar = stack.enter_context(closing(Bar(trainer.progress.total_steps, done=after, asked=asked)))
+            board = TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1)
+            watchers += [LayerStatistics(model), Log(folder, after_step=after), board, bar]
             if news:
                 bar.say(news)
         yield watchers, asked
@@ -75,7 +73,7 @@ def locked(folder: Path) -> Iterator[None]:
     for place in (model, folder / EVENTS_FOLDER, folder / LOCK_FILE):
         if place.is_symlink():  # all other files are replaced by new ones, links too
             raise FileError(f"{place} is a link, wanted a folder, as a run writes only into its own")
-    filelock = import_extra("filelock", extra="train")
+    filelock = import_extra("filelock")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with naming(folder / LOCK_FILE):

@@ -1,15 +1,20 @@
-"""The settings of a run, with description and default, for Python, the command line and the TOML file."""
+"""What a run is made with: its settings, with description and default, for Python, the command line and the TOML file;
+and checksums of its inputs, so that a resumed run, or one of several processes, detects differences."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import npbert
+from npbert.data import Tokenizer
 from npbert.io import (
     POSITIVE,
     FileError,
@@ -17,7 +22,6 @@ from npbert.io import (
     Wanted,
     at_least,
     atomic_write,
-    counted,
     did_you_mean,
     import_extra,
     read_text,
@@ -29,6 +33,8 @@ SETTINGS_FILE = "settings.toml"
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
 _STEP_IN_FORWARDS = 3  # the time of a step with its backward, in forward passes of its batch
+
+_SHOWN = 40  # letters of a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,23 +86,16 @@ class TrainerSettings(Settings):
         """Return the number of updates of a run on these data."""
         return self.steps
 
-    def with_interval(self, cost: float) -> TrainerSettings:
-        """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
+    def interval(self, steps: int, cost: float) -> int:
+        """Return the steps between the evaluations of a run of so many steps.
 
         cost: the time of an evaluation, in forward passes of a batch. By default a run has ten; fewer, but at least
         three for a curve, if they would take more than a quarter of the time.
         """
         if self.evaluate_every >= 0:
-            return self
-        steps = cost / _STEP_IN_FORWARDS
-        times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / steps)) if cost else _TIMES
-        return replace(self, evaluate_every=math.ceil(self.steps / times))
-
-
-def when_judged(settings: TrainerSettings) -> str:
-    """Return the steps of a run's evaluations in words."""
-    every = settings.evaluate_every
-    return f"every {counted(every, 'step')}" if 0 < every < settings.steps else "at the end"
+            return self.evaluate_every or steps
+        at_most = _SHARE * steps * _STEP_IN_FORWARDS / cost if cost else _TIMES
+        return math.ceil(steps / min(_TIMES, max(_LEAST_TIMES, at_most)))
 
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -104,7 +103,7 @@ Kind = TypeVar("Kind", bound=Settings)
 
 def read_settings(path: Path) -> dict[str, Any]:
     """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
-    tomlkit = import_extra("tomlkit", extra="train")
+    tomlkit = import_extra("tomlkit")
     try:
         values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
     except tomlkit.exceptions.ParseError as error:
@@ -141,3 +140,45 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
         return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error
+
+
+def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:
+    """Return the size and the SHA-256 of each file, of each text, and of npbert's code, by name.
+
+    Raises: OSError for a file that cannot be read.
+    """
+    found = {"code of npbert": _code()}
+    for name, each in inputs.items():
+        found[name] = _sum(each.open("rb") if isinstance(each, Path) else BytesIO(each.encode()))
+    return found
+
+
+def vocabulary(tokenizer: Tokenizer) -> str:
+    """Return a tokenizer as text: the content of its tokenizer.json, and its other settings."""
+    whole = tokenizer.library_tokenizer.to_str()
+    return f"{whole} {tokenizer!r} {tokenizer.truncation_side} {tokenizer.has_types}"
+
+
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """What has changed, each as a sentence without its end."""
+    found = []
+    for name in {**before, **now}:
+        old, new = before.get(name, "missing"), now.get(name, "missing")
+        if old != new:
+            found.append(f"{name} was {str(old)[:_SHOWN]} and is {str(new)[:_SHOWN]}")
+    return found
+
+
+@cache
+def _code() -> str:
+    root = Path(npbert.__file__).parent
+    files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
+    return _sum(BytesIO(b"".join(file.read_bytes() for file in files)))
+
+
+def _sum(stream: BinaryIO) -> str:
+    found = sha256()
+    with stream:
+        for data in iter(lambda: stream.read(2**20), b""):
+            found.update(data)
+        return f"{stream.tell():,} bytes, SHA-256 {found.hexdigest()}"

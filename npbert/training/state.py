@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -12,17 +12,14 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.compute import Array
-from npbert.core import named_parts
+from npbert.core import Layer, named_parts
 from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
-from npbert.training.evaluation import Evaluation
-from npbert.training.finite import check_parameters
-from npbert.training.inputs import differences
-from npbert.training.progress import Data, Progress
-from npbert.training.settings import TrainerSettings
+from npbert.training.progress import Data, Evaluation, Progress
+from npbert.training.settings import TrainerSettings, differences
 from npbert.training.shares import Shares
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
@@ -30,6 +27,17 @@ LENGTH = ("steps", "epochs", "patience")
 """Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
 _VALUE, _SHOWN = "value", 3
 _KEY, _CHECKSUM = "npbert", "sha256"
+
+
+class NotFiniteError(FloatingPointError):
+    """The loss, a gradient or a parameter is not finite."""
+
+
+def check_parameters(model: Layer, step: int) -> None:
+    """Raise NotFiniteError for the first parameter that is not finite after the update of this step."""
+    for name, parameter in model.named_parameters():
+        if not np.isfinite(parameter.value).all():
+            raise NotFiniteError(f"the parameter {name} is not finite after step {step}; try a smaller learning rate")
 
 
 class Resumable:
@@ -50,17 +58,15 @@ class Resumable:
         save_model: Callable[[Path], None] | None = None,
         communicator: Communicator = ALONE,
     ) -> None:
-        self.recorded, self.evaluation = settings, evaluation or Evaluation()
-        settings = replace(settings, steps=settings.steps_for(data))
-        self.settings = settings.with_interval(self.evaluation.cost)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
-        self.communicator = communicator
+        self.settings, self.communicator, self.evaluation = settings, communicator, evaluation or Evaluation()
         for _, part in named_parts(model):
             if isinstance(part, Encoder):
                 part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
-        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
+        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps_for(data))
+        self.evaluate_every = settings.interval(self.progress.total_steps, self.evaluation.cost)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.inputs: dict[str, str] = {}
@@ -74,16 +80,14 @@ class Resumable:
     def is_finished(self) -> bool:
         """True after the last step, or when patience has run out."""
         patience = self.settings.patience
-        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
+        return self.step >= self.progress.total_steps or 0 < patience <= self.progress.evaluations_since_best
 
     @property
     def learning_rate(self) -> float:
         """Return the learning rate of the next step."""
-        settings = self.settings
-        warmup = int(settings.warmup * settings.steps)
-        return linear_warmup_decay(
-            self.step, lr=settings.learning_rate, warmup_steps=warmup, total_steps=settings.steps
-        )
+        settings, total = self.settings, self.progress.total_steps
+        warmup = int(settings.warmup * total)
+        return linear_warmup_decay(self.step, lr=settings.learning_rate, warmup_steps=warmup, total_steps=total)
 
     def save(self) -> None:
         """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
@@ -113,7 +117,7 @@ class Resumable:
         Raises: FileNotFoundError; FileError with the file if it is damaged, not a state, of another run, model or
         optimizer, or if the data differ; FileError if the run is already further.
         """
-        folder, total = self.folder, self.settings.steps
+        folder, total = self.folder, self.progress.total_steps
         file, head = read_state(folder / STATE_FILE)
         try:
             steps, rng, settings, reads = (head[name] for name in ("steps", "rng", "settings", "reads"))
@@ -142,7 +146,7 @@ class Resumable:
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must stay when a run continues, as text."""
-        return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
+        return {name: str(value) for name, value in asdict(self.settings).items() if name not in LENGTH}
 
     def _arrays(self) -> dict[str, list[Array]]:
         """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""

@@ -2,22 +2,22 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 
-from npbert.core import Tape
+from npbert.core import Tape, named_parts
 from npbert.data import Batch
 from npbert.display import titled
+from npbert.io import counted
+from npbert.models import AnyBatch, TaskModel
 from npbert.optim import clip_factor
-from npbert.training.accumulate import gradients_of, part_rng, parts_of
-from npbert.training.evaluation import Evaluation
-from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
+from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
 from npbert.training.parallel import check_same_batch
-from npbert.training.progress import Averages, Step, Watcher
+from npbert.training.progress import Evaluation, Step, Watcher
 from npbert.training.session import session
-from npbert.training.state import MODEL_FOLDER, Resumable
+from npbert.training.state import MODEL_FOLDER, NotFiniteError, Resumable, check_parameters
 from npbert.training.watchers import in_words
 
 
@@ -45,7 +45,7 @@ class Trainer(Resumable):
     def __repr__(self) -> str:
         progress = self.progress
         best = f"best: step {progress.best_step}: {in_words(progress.best_evaluation)}"
-        title = f"{type(self).__name__} of {type(self.model).__name__}: step {self.step} of {self.settings.steps}"
+        title = f"{type(self).__name__} of {type(self.model).__name__}: step {self.step} of {self.progress.total_steps}"
         return titled(title, best if progress.best_evaluation else "")
 
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
@@ -73,7 +73,7 @@ class Trainer(Resumable):
                 if step.is_saved:
                     self.save()
                 if stops and not self.is_finished:  # all processes, as the others would wait for one
-                    where, kept = f"step {step.number} of {self.settings.steps}", f"saved in {self.folder}"
+                    where, kept = f"step {step.number} of {self.progress.total_steps}", f"saved in {self.folder}"
                     raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
         return self.progress.best_evaluation
 
@@ -85,7 +85,7 @@ class Trainer(Resumable):
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
-        is_logged = number % settings.log_every == 0 or number == settings.steps
+        is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
         step = Step(number, batch, losses, norm, is_logged)
         if not math.isfinite(losses.total + norm):
             self._fail(step, seed, watchers)
@@ -127,13 +127,13 @@ class Trainer(Resumable):
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        progress.averages.add(evaluation.kinds, step.losses)
+        losses = mean_over_targets([*progress.losses, step.losses])
+        progress.losses = [losses]
         if step.is_logged:
             of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
-            step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
-            progress.averages = Averages()
-        every = self.settings.evaluate_every
-        if step.number != self.settings.steps and (every == 0 or step.number % every):
+            step.row = {**losses.by_name(evaluation.kinds), "epoch": progress.epoch, **of_step}
+            progress.losses = []
+        if step.number != progress.total_steps and step.number % self.evaluate_every:
             return
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
@@ -144,15 +144,40 @@ class Trainer(Resumable):
             progress.evaluations_since_best = 0
             if self.communicator.is_first:
                 self.save_model(self.folder / MODEL_FOLDER)
-        if self.communicator.is_first:
-            shown = evaluation.show()
-            step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+        shown = evaluation.show()
+        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+
+
+def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) -> list[str]:
+    """Return the names of the layers with a value that is not finite, in the order of their calls.
+
+    parts: each with a tape for the same dropout.
+    """
+    names = {id(part): name or "model" for name, part in named_parts(model)}
+    found: list[str] = []
+
+    def look(layer: object, _: object, output: object) -> None:
+        outputs = output if isinstance(output, tuple) else (output,)
+        numbers = [each for each in outputs if isinstance(each, np.ndarray | np.floating | float)]
+        if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):
+            found.append(names[id(layer)])
+
+    for batch, tape in parts:
+        tape.watcher = look
+        model.loss(batch, tape)
+    return found
 
 
 class TrainingRun(Evaluation):
     """A run: the evaluation of its model, a summary of its text, model and length, and the Trainer that makes it."""
 
     trainer: Trainer
+
+    @property
+    def when(self) -> str:
+        """Return the steps of the evaluations in words."""
+        every = self.trainer.evaluate_every
+        return f"every {counted(every, 'step')}" if every < self.trainer.progress.total_steps else "at the end"
 
     def summary(self) -> str:
         """Return a few lines about the run."""

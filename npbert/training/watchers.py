@@ -22,7 +22,7 @@ from npbert.io import (
 )
 from npbert.models import parameters_by_layer
 from npbert.optim import global_norm
-from npbert.training.progress import Step, Watcher, short
+from npbert.training.progress import Step, Watcher
 
 EVENTS_FOLDER = "tensorboard"
 _SAMPLE, _LINES = 4096, 20
@@ -35,15 +35,15 @@ class Log(Watcher):
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    A file is created with its first row. A resumed run has the same rows: numbers that depend on the clock go only to
-    TensorBoard.
+    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
+    numbers that depend on the clock go only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """
 
     def __init__(self, folder: Path, *, after_step: int) -> None:
-        names = METRICS_FILE, LAYERS_FILE, SHOWN_FILE
-        self._files = [JsonLines(folder / name, after_step=after_step) for name in names]
+        digits = {METRICS_FILE: 17, LAYERS_FILE: 6, SHOWN_FILE: 6}
+        self._files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
 
     def after(self, step: Step) -> None:
         rows_of: list[list[dict[str, Any]]] = [[step.row, step.judged], [step.layers], [step.shown]]
@@ -56,7 +56,7 @@ class Log(Watcher):
 
 class LayerStatistics(Watcher):
     """Adds `layers` to each logged step: by layer, the norm of the gradient, ‖g‖, and of the update relative to the
-    values, ‖Δw‖ / ‖w‖, with four digits.
+    values, ‖Δw‖ / ‖w‖.
 
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
     """
@@ -72,8 +72,8 @@ class LayerStatistics(Watcher):
         if step.is_logged:
             after, ratios = self._samples(), {}
             for name, before in self._before.items():
-                ratios[name] = short(float(np.linalg.norm(after[name] - before) / np.linalg.norm(before)))
-            norms = {name: short(global_norm(parameters)) for name, parameters in self._layers.items()}
+                ratios[name] = float(np.linalg.norm(after[name] - before) / np.linalg.norm(before))
+            norms = {name: global_norm(parameters) for name, parameters in self._layers.items()}
             step.layers = {"gradient_norms": norms, "update_ratios": ratios}
 
     def _samples(self) -> dict[str, Array]:
@@ -99,8 +99,8 @@ class TensorBoard(Watcher):
     """
 
     def __init__(self, folder: Path, *, first_step: int) -> None:
-        self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
-        self._records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
+        self._events = import_extra("tensorboard.compat.proto.event_pb2")
+        self._records = import_extra("tensorboard.summary.writer.record_writer")
         folder.mkdir(exist_ok=True)
         self._path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
         self._add(0, file_version="brain.Event:2")
@@ -128,7 +128,7 @@ class Bar(Watcher):
     """
 
     def __init__(self, total: int, *, done: int, asked: list[object]) -> None:
-        tqdm = import_extra("tqdm", extra="train").tqdm
+        tqdm = import_extra("tqdm").tqdm
         form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
         self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
         self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()

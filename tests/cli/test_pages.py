@@ -100,7 +100,10 @@ def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted_but_in_no_ot
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("plot attention {folder} cat --output a.gif", "a.gif: wanted a name that ends in .png, .svg or .pdf"),
+        (
+            "plot attention {folder} cat --output a.gif",
+            "--output is 'a.gif', wanted a name that ends in .png, .svg or .pdf",
+        ),
         (
             "plot attention {folder} a b c --output a.png",
             "TEXT is ('a', 'b', 'c'), wanted one text or a pair",

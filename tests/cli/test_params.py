@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from npbert import BertConfig, BertForTokenClassification, BertModel
-from npbert.models import parameter_rows, parameter_table, size_table
+from npbert.models import parameter_table, size_table
 
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
 
@@ -41,8 +41,8 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
     assert (status, out.decode()) == (0, f"{parameter_table(model)}\n")
     assert fnmatchcase(err, note.format(path))
     listed = json.loads(npbert("params", tmp_path, "--json").out)
-    rows = parameter_rows(model)
-    assert [(row["name"], tuple(row["shape"]), row["count"]) for row in listed["parameters"]] == rows
+    rows = [(name, [*each.value.shape], each.value.size) for name, each in model.named_parameters()]
+    assert [(row["name"], row["shape"], row["count"]) for row in listed["parameters"]] == rows
     del listed["config"]["architecture"]  # BERT's
     assert (listed["model"], BertConfig(**listed["config"])) == (model_class.__name__, SMALL)
-    assert listed["total"] == sum(row.count for row in rows)
+    assert listed["total"] == model.num_parameters()

@@ -17,7 +17,7 @@ def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
     monkeypatch.delitem(sys.modules, "safetensors.numpy", raising=False)
     wanted = f"the package safetensors is missing; to install it: {how_to_install('hf')}"
     with pytest.raises(MissingExtraError, match=f"^{re.escape(wanted)}$") as caught:
-        import_extra(module, extra="hf")
+        import_extra(module)
     assert isinstance(caught.value, ImportError)
 
 

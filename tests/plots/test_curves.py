@@ -56,7 +56,7 @@ def test_without_numbers_there_is_no_picture(tmp_path):
 
 
 def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
-    axes, *_ = curves_figure({"one": ROWS, "two": ROWS[:2]}, {}, None).axes
+    axes, *_ = curves_figure({"one": ROWS, "two": ROWS[:2]}).axes
     looks = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
     assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
     assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from npbert.io.files import FileError
+from npbert.io import InputError
 from npbert.plots import plot_confusion, plot_curves, plot_predictions, save_figure
 from npbert.plots.drawing import as_bytes, label, shares
 from tests.plots.hostile import HOSTILE
@@ -39,7 +39,7 @@ def test_the_same_picture_is_the_same_file_whole_or_not_there(tmp_path):
         assert path.read_bytes().startswith(beginning)
         assert path.read_bytes() == as_bytes(again, kind)
     for name in ("a.gif", "a", "png"):
-        with pytest.raises(FileError, match=r"wanted a name that ends in \.png, \.svg or \.pdf"):
+        with pytest.raises(InputError, match=r"wanted a name that ends in \.png, \.svg or \.pdf"):
             save_figure(first, tmp_path / name)
     assert len(list(tmp_path.iterdir())) == len(BEGINNINGS)
 

@@ -35,7 +35,7 @@ def make(tmp_path):
 )
 def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
     run = make(**changes)
-    assert run.trainer.settings.steps == steps
+    assert run.trainer.progress.total_steps == steps
     assert run.summary().splitlines()[-1] == f"{steps} step{'s' * (steps > 1)} of 5 examples"
 
 
@@ -45,7 +45,7 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     files = [f"training file {run.settings.train}", f"held-out file {run.settings.held_out}"]
     assert [*run.trainer.evaluation.inputs] == [*files, "vocabulary", "labels"]
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
-    assert make(max_length=0).trainer.recorded.max_length == 32, "the model's limit"
+    assert make(max_length=0).trainer.settings.max_length == 32, "the model's limit"
     assert run.trainer.evaluation.goal == "accuracy"
     assert make(metric="matthews").trainer.evaluation.goal == "matthews"
 

@@ -6,7 +6,8 @@ import pytest
 from npbert import Tape
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, STATE_FILE
-from npbert.training.finite import NotFiniteError, layers_not_finite
+from npbert.training.state import NotFiniteError
+from npbert.training.trainer import layers_not_finite
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))

@@ -10,11 +10,19 @@ import pytest
 
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Softmax, Tokenizer, randomize
 from npbert.data.corpus import Corpus
-from npbert.data.pretraining_data import PretrainingData
-from npbert.io.json_lines import SHOWN_FILE, read_json_lines
-from npbert.training.inputs import vocabulary
-from npbert.training.masked_sentences import GUESSES, SENTENCES, masked_sentences
-from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
+from npbert.data.training_data import PretrainingData
+from npbert.io.json_lines import SHOWN_FILE, finite_or_null, read_json_lines
+from npbert.training import evaluate_losses
+from npbert.training.pretrain import (
+    GUESSES,
+    SENTENCES,
+    Pretraining,
+    PretrainSettings,
+    baselines,
+    masked_sentences,
+    unigrams,
+)
+from npbert.training.settings import vocabulary
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
@@ -25,7 +33,7 @@ OF_THE_DATA = {"batch_size": 3, "max_length": 18, "objective": "sop", "mask_prob
 def settings(tmp_path, monkeypatch):
     """Settings of which none is its default. The size `small` is one of the presets; a horse is two tokens."""
     for module in ("npbert.models.config", "npbert.training.pretrain"):
-        monkeypatch.setattr(f"{module}.PRESETS", {"small": vars(SMALL)})
+        monkeypatch.setattr(f"{module}.PRESETS", {"small": SMALL})
     checkpoint = write_checkpoint(tmp_path / "checkpoint")
     vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
     (checkpoint / "vocab.txt").write_text(vocabulary)
@@ -90,7 +98,7 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     run.trainer.train()
     shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
     assert [(row["step"], row["best_step"]) for row in shown] == [(2, 2), (4, run.trainer.progress.best_step)]
-    assert [row["baselines"] for row in shown] == [run.baselines] * 2
+    assert [row["baselines"] for row in shown] == [finite_or_null(run.baselines, digits=6)] * 2
     (tmp_path / "unknown.txt").write_text("xyz\n")
     with pytest.raises(ValueError, match=r"held_out is .*unknown\.txt.*, wanted text for a batch"):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
@@ -159,3 +167,15 @@ def test_sentences_are_short_and_have_a_masked_word():
     some = masked_sentences(Batch(np.arange(90).reshape(3, 30), labels=labels))
     assert some.input_ids.tolist() == [[*range(30, 54)], [*range(60, 84)]]
     assert masked_sentences(Batch(np.zeros((1, 30), int), labels=labels[:1])) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "mlm"}, "objective is 'mlm', wanted one of nsp, sop, none, rtd"),
+        ({"max_length": 7}, "max_length is 7, wanted at least 8"),
+    ],
+)
+def test_errors(settings, options, message):
+    with pytest.raises(ValueError, match=message):
+        replace(settings, **options)

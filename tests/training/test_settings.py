@@ -5,8 +5,8 @@ from dataclasses import fields
 
 import pytest
 
+from npbert.cli.command import values_of
 from npbert.cli.options import SettingsCommand
-from npbert.cli.parser import values_of
 from npbert.cli.training import PretrainCommand
 from npbert.io.files import FileError
 from npbert.training import SETTINGS_FILE, FinetuneSettings, PretrainSettings, TrainerSettings, load_settings
@@ -94,7 +94,7 @@ def test_options_over_the_file_over_the_defaults(path):
 @pytest.mark.parametrize(
     ("wanted", "steps", "cost", "interval"),
     [
-        (0, 100, 1, 0),
+        (0, 100, 1, 100),
         (7, 100, 27, 7),
         (-1, 105, 0, 11),  # ten times
         (-1, 1000, 150, 200),  # at the most a quarter is 5
@@ -103,5 +103,4 @@ def test_options_over_the_file_over_the_defaults(path):
     ],
 )
 def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
-    settings = TrainerSettings(steps=steps, evaluate_every=wanted)
-    assert settings.with_interval(cost).evaluate_every == interval
+    assert TrainerSettings(evaluate_every=wanted).interval(steps, cost) == interval

@@ -11,8 +11,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact import linear_algebra
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
-from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.inputs import as_tuple, mapped
+from npbert.gradcheck.exact.rules import RULES, exact_version
+from npbert.gradcheck.inputs import is_float_array, mapped
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 
@@ -40,9 +40,8 @@ class Numbers(Held):
         if ufunc is np.matmul and not options:
             return as_numbers(_product(*inputs))
         if _decides(ufunc):
-            return getattr(ufunc, method)(*map(seen, inputs), **options)
-        if ufunc.__name__ in _STEP_FUNCTIONS:  # constants
-            inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
+            decided = getattr(ufunc, method)(*map(seen, inputs), **options)
+            return constants_like(decided) if is_float_array(decided) else decided
         ufunc = _on_objects(ufunc)
         if method == "reduce" and "where" in options:
             options.setdefault("initial", ufunc.identity)  # for objects it has no default
@@ -52,13 +51,7 @@ class Numbers(Held):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in linear_algebra.FUNCTIONS:
             return as_numbers(linear_algebra.FUNCTIONS[function](*args, **kwargs))
-        try:
-            return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
-        except TypeError:
-            decided = function(*mapped(_in_floats, args), **mapped(_in_floats, kwargs))
-            if any(np.asarray(part).dtype.kind not in "biu" for part in as_tuple(decided)):
-                raise
-            return decided  # indices or truth values, which depend only on comparisons
+        return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy; as float64, the same exact numbers. Whole numbers and truth values come from comparisons."""
@@ -100,14 +93,11 @@ def _plain(x: Any) -> Any:
     return x.view(np.ndarray) if isinstance(x, Numbers) else x
 
 
-def _in_floats(x: Any) -> Any:
-    """Return floats instead of exact numbers."""
-    return seen(x) if isinstance(x, Numbers | Number) else x
-
-
 @functools.cache
 def _decides(ufunc: Any) -> bool:
-    """True for np.isnan, np.logical_or and others with truth values, which depend only on floats."""
+    """True for what depends only on floats: steps, and the truth values of np.isnan, np.logical_or and others."""
+    if ufunc.__name__ in _STEP_FUNCTIONS:
+        return True
     return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
 
 
@@ -115,7 +105,7 @@ def _decides(ufunc: Any) -> bool:
 def _on_objects(ufunc: Any) -> Any:
     """Return a function of NumPy or SciPy for objects. Raises: NoRuleError without a rule."""
     if ufunc.__name__ in RULES:
-        return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
+        return np.frompyfunc(exact_version(ufunc.__name__, ufunc), ufunc.nin, 1)
     if not any("O" in kinds for kinds in ufunc.types) and ufunc.__name__ not in ("real", "imag"):  # NumPy 2.5
         raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
     return ufunc
@@ -151,11 +141,10 @@ _joined = np.frompyfunc(Number, 4, 1)
 def _product(a: Array, b: Array) -> Any:
     """Return a b, computed as products of integer arrays in a tenth of the time."""
     x, y, world = components_of(a), components_of(b), Number.world
-    value, tangent, size_x, size_y = np.matmul(x.value, y.value), 0, np.abs(x.seen), np.abs(y.seen)
-    if world.keeps_tangents:
-        tangent = (np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)) % world.modulus
+    value, size_x, size_y = np.matmul(x.value, y.value), np.abs(x.seen), np.abs(y.seen)
+    tangent = np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)
     error = np.matmul(size_x * a.shape[-1] + x.error, size_y) + np.matmul(size_x, y.error)
-    return _joined(value % world.modulus, tangent, np.matmul(x.seen, y.seen), error)
+    return _joined(value % world.modulus, tangent % world.modulus, np.matmul(x.seen, y.seen), error)
 
 
 def unknowns_like(array: Array) -> Any:

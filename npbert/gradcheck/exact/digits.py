@@ -7,10 +7,9 @@ size of each gradient.
 
 from __future__ import annotations
 
-import functools
-import heapq
+from collections import defaultdict
 from collections.abc import Callable
-from decimal import Context, Decimal, getcontext, localcontext
+from decimal import Decimal, getcontext
 from typing import Any
 
 from npbert.gradcheck.exact.constants import constant
@@ -42,9 +41,9 @@ class Digits(World):
     def constant(self, x: float) -> Decimal:
         """Return the exact number of a float."""
         number = constant(x)
-        value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
-        value = value.sqrt() if number.is_root else value
-        return number.sign * value * _pi(getcontext().prec).sqrt() ** number.halves_of_pi
+        ratio = Decimal(number.ratio.numerator) / number.ratio.denominator
+        value = number.sign * (ratio.sqrt() if number.is_root else ratio)
+        return value * _pi().sqrt() ** number.halves_of_pi if number.halves_of_pi else value
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
@@ -63,12 +62,11 @@ class Slope:
     gives all of them. (As in reverse mode: Linnainmaa 1970.)
     """
 
-    __slots__ = ("number", "terms")
-    _made = 0
+    __slots__ = ("terms",)
 
     def __init__(self, *terms: tuple[Any, Slope]) -> None:
-        Slope._made += 1
-        self.number, self.terms = Slope._made, terms
+        self.terms = terms
+        Number.world.slopes.append(self)
 
     def __add__(self, other: Any) -> Slope:
         return Slope((1, self), (1, other)) if isinstance(other, Slope) else self
@@ -82,16 +80,13 @@ class Slope:
         return self
 
 
-def slopes_of(total: Slope) -> dict[Slope, Decimal]:
-    """Return the weight of each unknown's slope in the total, in the reverse order of computation."""
-    weights: dict[Slope, Any] = {total: Decimal(1)}
-    waiting = [(-total.number, total)]
-    while waiting:
-        _, slope = heapq.heappop(waiting)
+def weights_in(total: Any, slopes: list[Slope]) -> dict[Slope, Decimal]:
+    """Return the weight of each slope in the total. slopes: all of a run, in the order of computation."""
+    weights = defaultdict[Slope, Decimal](Decimal)
+    weights[total] += 1
+    for slope in reversed(slopes):
         for weight, other in slope.terms:
-            if other not in weights:
-                heapq.heappush(waiting, (-other.number, other))
-            weights[other] = weights.get(other, 0) + weight * weights[slope]
+            weights[other] += weight * weights[slope]
     return weights
 
 
@@ -113,11 +108,9 @@ def _arctan(x: Decimal) -> Decimal:
     return _series(x, lambda n: -x * x * (2 * n - 1) / (2 * n + 1))
 
 
-@functools.cache
-def _pi(digits: int) -> Decimal:
+def _pi() -> Decimal:
     """π = 4 arctan 1."""
-    with localcontext(Context(prec=digits + 5)):
-        return 4 * _arctan(Decimal(1))
+    return 4 * _arctan(Decimal(1))
 
 
 def _erf(x: Decimal) -> Decimal:
@@ -126,12 +119,12 @@ def _erf(x: Decimal) -> Decimal:
     if 1 - density == 1:  # and so is erf |x|, in all digits
         return Decimal(1).copy_sign(x)
     series = _series(x, lambda n: 2 * x * x / (2 * n + 1))
-    return 2 / _pi(getcontext().prec).sqrt() * density * series
+    return 2 / _pi().sqrt() * density * series
 
 
 def _sin(x: Decimal) -> Decimal:
     """x − x³/3! + x⁵/5! − …"""
-    x = x.remainder_near(2 * _pi(getcontext().prec))
+    x = x.remainder_near(2 * _pi())
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
@@ -141,7 +134,7 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "sqrt": Decimal.sqrt,
     "erf": _erf,
     "sin": _sin,
-    "cos": lambda x: _sin(x + _pi(getcontext().prec) / 2),
+    "cos": lambda x: _sin(x + _pi() / 2),
     "arctan": _arctan,
     "arcsin": lambda x: _arctan(x / (1 - x * x).sqrt()),
 }

@@ -9,34 +9,34 @@ from npbert.compute import Array
 from npbert.gradcheck.inputs import Function
 
 
-def _eliminated(a: Array, b: Array) -> tuple[Any, Array]:
-    """(det a, a⁻¹ b), by Gaussian elimination with partial pivoting."""
-    both, n, determinant = np.array(np.hstack([a, b]), object), len(a), 1
-    for k in range(n):
-        pivot = max(range(k, n), key=lambda row: abs(both[row, k]))
-        if pivot != k:
-            both[[k, pivot]], determinant = both[[pivot, k]], -determinant
-        determinant = determinant * both[k, k]
-        both[k] = both[k] / both[k, k]
-        for row in range(n):
-            if row != k:
-                both[row] = both[row] - both[row, k] * both[k]
-    return determinant, both[:, n:]
+def _inverse_and_determinant(a: Array) -> tuple[Any, Any]:
+    """(a⁻¹, det a), by products alone: N₁ = 1, tₖ = tr(a Nₖ) / k, Nₖ₊₁ = tₖ − a Nₖ; the last t is det a, and the last N
+    is a⁻¹ det a. (Faddeev–LeVerrier: Gantmacher 1959, chapter IV, section 5.)"""
+    one = np.eye(a.shape[-1])
+    product, trace = 0 * one, one[:1, :1]
+    for k in range(1, len(one) + 1):
+        adjugate = trace * one - product
+        product = a @ adjugate
+        trace = (product * one).sum(axis=(-2, -1), keepdims=True) / k
+    return adjugate / trace, trace[..., 0, 0]
 
 
-_solved = np.vectorize(lambda a, b: _eliminated(a, b)[1], otypes=[object], signature="(n,n),(n,m)->(n,m)")
-_determinant = np.vectorize(lambda a: _eliminated(a, a)[0], otypes=[object], signature="(n,n)->()")
+def _inverse(a: Array) -> Any:
+    return _inverse_and_determinant(a)[0]
+
+
+def _determinant(a: Array) -> Any:
+    return _inverse_and_determinant(a)[1]
 
 
 def _log_determinant(a: Array) -> tuple[Any, Any]:
     determinant = _determinant(a)
-    sign = np.where(determinant < 0, -1.0, 1.0)
-    return sign, np.log(sign * determinant)
+    return np.sign(determinant), np.log(np.abs(determinant))
 
 
 FUNCTIONS: dict[Any, Function] = {
-    np.linalg.inv: lambda a: _solved(a, np.eye(np.shape(a)[-1])),
-    np.linalg.solve: lambda a, b: _solved(a, b[:, None])[:, 0] if np.ndim(b) == 1 else _solved(a, b),
+    np.linalg.inv: _inverse,
+    np.linalg.solve: lambda a, b: _inverse(a) @ b,
     np.linalg.det: _determinant,
     np.linalg.slogdet: _log_determinant,
 }

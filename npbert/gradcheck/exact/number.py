@@ -14,6 +14,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -35,18 +36,18 @@ class World:
 
     rng: draws unknowns.
     drops: take tiny constant summands, which only guard against a 0, for 0, and note them in `dropped`.
-    keeps_tangents: False where tangents are not needed, as in backward: half the time.
+    is_forward: False in backward, where tangents are not needed: functions have none.
     ties: the number of comparisons of different numbers with equal floats.
-    constants: the floats so far.
+    slopes: of decimals, in the order of computation.
     """
 
     modulus: Any
-    drops, keeps_tangents, ties = False, True, 0
+    drops, is_forward, ties = False, True, 0
 
     def __init__(self, rng: Any = None) -> None:
         self.rng = rng
         self.dropped = set[float]()
-        self.constants: dict[Any, Number] = {}
+        self.slopes = list[Any]()
 
 
 def _by_floats(compare: Callable[[float, float], bool]) -> Any:
@@ -61,6 +62,7 @@ def _by_floats(compare: Callable[[float, float], bool]) -> Any:
     return compared
 
 
+@dataclass(slots=True)
 class Number:
     """value + tangent · ε.
 
@@ -71,23 +73,23 @@ class Number:
     terms: the terms of its sum, each with its sign, so that e^(a − b) can be e^a / e^b: ((a, 1), (b, −1)).
     """
 
-    __slots__ = ("error", "seen", "tangent", "terms", "value")
+    value: Any
+    tangent: Any
+    seen: float
+    error: float = 0.0
+    terms: Outputs = ()
 
     world: ClassVar[Any]
     """A Field, or Digits."""
     rules: ClassVar[Mapping[str, Function]] = {}
     """The known functions by name: see `rules.py`."""
 
-    def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: Outputs = ()) -> None:
-        self.value, self.tangent, self.seen, self.error, self.terms = value, tangent, seen, error, terms
-
     def __add__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.add, self, other)
-        world, a, b = Number.world, self.seen, other.seen
-        tangent = (self.tangent + other.tangent) % world.modulus if world.keeps_tangents else 0
-        error = self.error + other.error + abs(a) + abs(b)
-        return Number((self.value + other.value) % world.modulus, tangent, a + b, error, ((self, 1), (other, 1)))
+        a, b, modulus = self.seen, other.seen, Number.world.modulus
+        value, tangent = (self.value + other.value) % modulus, (self.tangent + other.tangent) % modulus
+        return Number(value, tangent, a + b, self.error + other.error + abs(a) + abs(b), ((self, 1), (other, 1)))
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other if type(other) is Number else -1 * other)  # a truth value has no −
@@ -95,18 +97,17 @@ class Number:
     def __mul__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.mul, self, other)
-        world, a, b = Number.world, self.value, other.value
-        tangent = (a * other.tangent + self.tangent * b) % world.modulus if world.keeps_tangents else 0
-        seen = self.seen * other.seen
-        error = abs(self.seen) * other.error + abs(other.seen) * self.error + abs(seen)
-        return Number(a * b % world.modulus, tangent, seen, error)
+        a, b, modulus = self.seen, other.seen, Number.world.modulus
+        tangent = (self.value * other.tangent + self.tangent * other.value) % modulus
+        error = abs(a) * other.error + abs(b) * self.error + abs(a * b)
+        return Number(self.value * other.value % modulus, tangent, a * b, error)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Number:
-        world = Number.world
-        tangent = -1 * self.tangent % world.modulus if world.keeps_tangents else 0
-        return Number(-self.value % world.modulus, tangent, -self.seen, self.error, ((self, -1),))
+    def __neg__(self) -> Any:
+        negative = self * -1
+        negative.terms = ((self, -1),)
+        return negative
 
     def __pos__(self) -> Number:
         return self
@@ -128,7 +129,7 @@ class Number:
             return math.nan if self.seen else math.inf
         world = Number.world
         inverse = world.inverse(self.value)
-        tangent = self.tangent * (inverse * inverse * -1) % world.modulus if world.keeps_tangents else 0
+        tangent = self.tangent * (inverse * inverse * -1) % world.modulus
         seen = 1 / self.seen if self.seen else math.inf
         return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
@@ -140,9 +141,8 @@ class Number:
             raise NoRuleError(f"the power {power} has no exact rule")
         exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
-        if power < 0:
-            base = base.reciprocal()
-        return functools.reduce(operator.mul, [base] * abs(exact.numerator), Number(1, 0, 1.0))
+        factors = [base if power > 0 else 1 / base] * abs(exact.numerator)
+        return functools.reduce(operator.mul, factors, Number(1, 0, 1.0))
 
     def __rpow__(self, base: Any) -> Any:
         return as_number(base) ** self
@@ -191,7 +191,7 @@ class NonFinite(float):
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
     """Return the operation on a Number and another operand."""
     world, is_summand = Number.world, operation is operator.add and isinstance(other, float | np.floating)
-    if is_summand and world.drops and world.keeps_tangents and 0 < abs(other) <= _SMALL:
+    if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:
         world.dropped.add(abs(float(other)))
         return number
     other = as_number(other)
@@ -216,10 +216,7 @@ def as_number(x: Any) -> Any:
     if isinstance(x, float | np.floating):
         if not math.isfinite(x):
             return NonFinite(x)
-        world, x = Number.world, float(x)
-        if x not in world.constants:
-            world.constants[x] = Number(world.constant(x), 0, x, abs(x))
-        return world.constants[x]
+        return Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
     if isinstance(x, int | np.integer | np.bool_):
         return Number(int(x) % Number.world.modulus, 0, float(x))
     return NotImplemented

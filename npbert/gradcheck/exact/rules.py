@@ -30,7 +30,7 @@ class Rule(NamedTuple):
         """Return y = f(x) with its tangent; NaN without a slope. `_applied` sets its `seen`."""
         world = Number.world
         y = Number(world.function(self, x), 0, 0.0)
-        if world.keeps_tangents and x.tangent:
+        if world.is_forward and x.tangent:
             slope = self.slope(Number(x.value, 0, x.seen), y)
             if type(slope) is not Number:
                 return math.nan
@@ -84,20 +84,12 @@ _EXACT: dict[str, Any] = {
     "expit": lambda x: 1 / (1 + _EXP(-x)),
     "log_expit": lambda x: -_LOG(1 + _EXP(-x)),
     "erfc": lambda x: 1 - _ERF(x),
-    "xlogy": lambda x, y: x * _LOG(y) if x.seen else 0 * x,
+    "xlogy": lambda x, y: x * _LOG(y) if y.seen else 0 * x,
 }
 """The rules by the names of NumPy and SciPy."""
 
-_OF_FLOATS: dict[str, Callable[..., float]] = {
-    "erf": math.erf,
-    "erfc": math.erfc,
-    "expit": lambda x: 1 / (1 + np.exp(-x)),
-    "log_expit": lambda x: -np.logaddexp(0.0, -x),
-    "xlogy": lambda x, y: x * np.log(y) if x else 0.0,
-}
 
-
-def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
+def _applied(exact: Any, of_floats: Any, *given: Any) -> Any:
     """Return f(x), with the float of f at the float of x, and the error from rounding x."""
     xs = [as_number(x) for x in given]
     seens = [seen_of(x) for x in given]
@@ -115,16 +107,20 @@ def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     return y
 
 
+def exact_version(name: str, function: Any) -> Function:
+    """Return the function of this name, of NumPy, SciPy or `math`, for exact numbers."""
+    return functools.partial(_applied, _EXACT[name], function)
+
+
 def _root_of(x: Any, degree: int) -> Any:
     """Return x^(1/degree)."""
     return _applied(_root(degree), lambda seen: np.power(seen, 1 / degree), x)
 
 
-RULES: dict[str, Function] = {
-    name: functools.partial(_applied, exact, _OF_FLOATS.get(name) or getattr(np, name))
-    for name, exact in _EXACT.items()
-}
-"""The functions of exact numbers, by the names of NumPy and SciPy."""
+_IN_FLOATS = vars(math) | vars(np)
+
+RULES = {name: exact_version(name, _IN_FLOATS.get(name)) for name in _EXACT}
+"""The functions of exact numbers, by the names of NumPy. (SciPy's own need theirs in floats.)"""
 
 MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
 """The same functions by the names of `math`."""

@@ -72,7 +72,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
             growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
-            world.keeps_tangents = False
+            world.is_forward = False
             found = there.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}
         return ExactRun(parts_y, gradients, tangents, growth)

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.constants import simplest
-from npbert.gradcheck.exact.digits import Digits, slopes_of
+from npbert.gradcheck.exact.digits import Digits, weights_in
 from npbert.gradcheck.exact.rules import HALF_EPSILON
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
@@ -27,10 +27,10 @@ def decimals(
     the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False runs only forward."""
     drawn = None if near is None else np.random.default_rng(near)
     with localcontext(Context(prec=digits)):
-        run = run_on_numbers(Digits(drawn), function, backward=backward)
-        slopes = slopes_of(run.growth) if run.growth else {}
-        of_slope = np.frompyfunc(lambda slope: slopes.get(slope, Decimal(0)), 1, 1)
-        return run, {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
+        world = Digits(drawn)
+        run = run_on_numbers(world, function, backward=backward)
+        weight = np.frompyfunc(weights_in(run.growth, world.slopes).__getitem__, 1, 1)
+        return run, {name: np.asarray(weight(slopes), object) for name, slopes in run.tangents.items()}
 
 
 def witnesses(function: ScalarFunction) -> list[Comparison]:

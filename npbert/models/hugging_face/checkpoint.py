@@ -9,8 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.io import LOGGER, FileError
-from npbert.io.files import model_file
+from npbert.io import LOGGER, FileError, model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -25,11 +24,13 @@ _CONVERT = (
 )
 
 
-def find_weights(folder: str | Path) -> Path:
-    """Return the path of `folder`/model.safetensors.
+def open_weights(folder: str | Path, config: Any) -> TensorFile:
+    """Return the tensors of `folder`/model.safetensors, for a model of this BertConfig.
 
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
-    reading a pickle can run any code.
+    reading a pickle can run any code; as TensorFile; FileError if it has fewer numbers than the table of words,
+    attention's matrices and a classifier, as to build the model of a wrong configuration could need more than the
+    memory.
     """
     path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
     if path.name != WEIGHTS_FILE:
@@ -37,18 +38,13 @@ def find_weights(folder: str | Path) -> Path:
             f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
             f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    return path
-
-
-def check_size(file: TensorFile, config: Any) -> None:
-    """Raise FileError if the file has fewer numbers than the table of words, attention's matrices and a classifier of a
-    BertConfig: to build the model of a wrong configuration could need more than the memory."""
-    architecture, features = config.architecture, config.hidden_size
+    file, architecture, features = TensorFile(path), config.architecture, config.hidden_size
     width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
     least = int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if least > held + SMALL:
-        raise FileError(f"{file.path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+        raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+    return file
 
 
 def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None:
@@ -65,37 +61,29 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     """
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
-    new_heads = _new_heads(wanted, in_file, new_head)
-    new = [stored for stored in wanted if stored.head in new_heads]
-    old = [stored for stored in wanted if stored.head not in new_heads]
-    for stored in old:
-        stored.parameter.start = None
+    # The heads that are read: those in the file, and all if none may be new.
+    kept = {stored.head for plain, stored in wanted.items() if plain in in_file or new_head is False}
+    if new_head:
+        kept &= {*PRETRAINING_HEADS}
+    new = [plain for plain, stored in wanted.items() if stored.head not in (None, *kept)]
+    old = {plain: stored for plain, stored in wanted.items() if plain not in new}
+    for stored in old.values():
+        for _, parameter in stored.parameters.values():
+            parameter.start = None
     problems = _misfits(file, in_file, old, names)
     if problems:
         raise FileError(f"{file.path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
-    for stored in old:
-        name = in_file[stored.plain]
+    for plain, stored in old.items():
+        name = in_file[plain]
         stored.fill(file.read(name))
-        values = stored.parameter.value
+        values = stored.tensor
         if not np.isfinite(values).all():
             what = f"a number that is not finite, or too large for {values.dtype}"
             raise FileError(f"{file.path}: {name} holds {what}")
+    for plain in new:
+        _ = wanted[plain].tensor  # is drawn now
     if new:
-        for stored in new:
-            _ = stored.parameter.value  # is drawn now
-        parts = ", ".join(stored.plain for stored in new)
-        LOGGER.info("the head is new and needs training: %s (not from %s)", parts, file.path)
-
-
-def _new_heads(wanted: list[Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
-    """Return the new heads: True means all heads but those of pre-training, False none."""
-    if new_head is False:
-        return set()
-    heads = {stored.head for stored in wanted if stored.head}
-    new = heads - {stored.head for stored in wanted if stored.plain in in_file}
-    if new_head:
-        new |= heads - set(PRETRAINING_HEADS)
-    return new
+        LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
@@ -109,24 +97,23 @@ def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     return found
 
 
-def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], names: Names) -> list[str]:
+def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
     """Return a line for each tensor that does not fit. An unused tensor is a mistake in a part that the model has;
     otherwise it may be the head of another model."""
-    tensors = {stored.plain: stored for stored in wanted}
-    problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
-    parts = {root_of(name) for name in tensors}
+    shapes = {plain: stored.tensor.shape for plain, stored in wanted.items()}
+    problems = [f"missing: {plain} {shape}" for plain, shape in shapes.items() if plain not in in_file]
+    parts = {root_of(plain) for plain in wanted}
     for plain, name in in_file.items():
         shape = file.shapes[name]
-        if plain in tensors and shape != tensors[plain].shape:
-            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
-            problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
-        elif plain not in tensors and plain not in names.family.decoder and root_of(plain) in parts:
+        if plain in shapes and shape != shapes[plain]:
+            hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
+            problems.append(f"of another shape: {name} {shape}, wanted {shapes[plain]}{hint}")
+        elif plain not in shapes and plain not in names.family.decoder and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
-    has_decoder = any(stored.head == "predictions" for stored in wanted)
+    if problems or "predictions" not in {stored.head for stored in wanted.values()}:
+        return problems
     for twin, name in names.family.decoder.items():
-        if problems or not has_decoder or twin not in in_file:
-            continue
-        if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
+        if twin in in_file and not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
             problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems
 
@@ -136,10 +123,7 @@ def hugging_face_tensors(model: Layer) -> dict[str, Array]:
 
     Hugging Face has no sinusoidal positions, so they are written as a table of positions.
     """
-    parts: dict[str, list[Array]] = {}
-    for stored in stored_parameters(model):
-        parts.setdefault(stored.name, []).append(stored.tensor)
-    tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
+    tensors = {stored.name: stored.tensor for stored in stored_parameters(model).values()}
     for name, part in named_parts(model):
         if isinstance(part, SinusoidalPositions):
             tensors[f"{name}.weight"] = part.weight.value

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from npbert.io import InputError, one_of
-from npbert.models.architecture import OF_BERT, Architecture
+from npbert.models.architecture import Architecture
 
 Settings = dict[str, Any]
 
@@ -36,38 +36,25 @@ class Family:
     settings: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
-    def names(self, classes: Sequence[str]) -> dict[str, str]:
-        """Return Hugging Face's name of each part, by npbert's, for a model of these classes."""
-        sections = [_TABLES[table].get(kind, {}) for table in self.tables for kind in ("all", *classes)]
-        return {ours: theirs for section in sections for ours, theirs in section.items()}
-
 
 def _read(name: str) -> Any:
     return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-_TABLES: dict[str, dict[str, dict[str, str]]] = _read("names.json")
-"""By table and class, npbert's name of each part with parameters, and Hugging Face's. @ is the model without its head:
-`bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the layer. a|b|c: one
-tensor there."""
+TABLES: dict[str, dict[str, dict[str, str]]] = _read("names.json")
+"""By table and class, npbert's name of each part with parameters, and Hugging Face's, if it is another. @ is the model
+without its head: `bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the
+layer. a|0, a|1: parts of one tensor there, in this order."""
 FAMILIES = {model_type: Family(**row) for model_type, row in _read("families.json").items()}
 
 
 def _modernbert(stored: Settings) -> Settings:
-    usual = ["full_attention", *["sliding_attention"] * (stored.get("global_attn_every_n_layers", 3) - 1)]
-    kinds = stored.get("layer_types") or usual
-    ropes = stored.get("rope_parameters") or {}
-    bases = {
-        "full_attention": stored.get("global_rope_theta", 160_000.0),
-        "sliding_attention": stored.get("local_rope_theta", 10_000.0),
-    }
+    usual = ["full_attention", *["sliding_attention"] * (stored["global_attn_every_n_layers"] - 1)]
+    kinds, ropes = stored.get("layer_types") or usual, stored.get("rope_parameters") or {}
+    bases = {"full_attention": stored["global_rope_theta"], "sliding_attention": stored["local_rope_theta"]}
     rotary = {kind: _rotary_base(ropes.get(kind) or {}, base) for kind, base in bases.items()}
-    reach = {"full_attention": None, "sliding_attention": stored.get("local_attention", 128) // 2}
-    return {
-        "rotary": tuple(rotary[kind] for kind in kinds),
-        "reach": tuple(reach[kind] for kind in kinds),
-        "pools": stored.get("classifier_pooling", "cls"),
-    }
+    reach = {"full_attention": None, "sliding_attention": stored["local_attention"] // 2}
+    return {"rotary": tuple(rotary[kind] for kind in kinds), "reach": tuple(reach[kind] for kind in kinds)}
 
 
 def _electra(stored: Settings) -> Settings:
@@ -76,7 +63,7 @@ def _electra(stored: Settings) -> Settings:
 
 
 def _nomic(stored: Settings) -> Settings:
-    check_only("head_dim", stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12), stored)
+    check_only("head_dim", stored["hidden_size"] // stored["num_attention_heads"], stored)
     return {"rotary": (_rotary_base(stored.get("rope_parameters") or {}, 1000.0),)}
 
 
@@ -106,8 +93,8 @@ def check_only(name: str, only: Any, stored: Settings) -> None:
         raise InputError(name, stored[name], str(only))
 
 
-def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
-    """Return the fields of BertConfig in a config.json, with its architecture.
+def read_settings(stored: Settings) -> Settings:
+    """Return the settings in a config.json by the names of BertConfig's fields, with its architecture.
 
     Raises: ValueError for a setting that npbert does not support: another `model_type`, a decoder, untied weights.
     """
@@ -116,8 +103,6 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     family = FAMILIES[model_type]
     for name, only in {**_NO_DECODER, **family.fixed}.items():
         check_only(name, only, stored)
-    if model_type == "bert":
-        return stored, OF_BERT
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
     for name, value in parts.items():
@@ -127,6 +112,8 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
         parts |= _COMPUTED[model_type](settings)
     architecture = Architecture(model_type, file=json.dumps(stored), **parts)
     settings |= {ours: stored[name] for ours, name in family.fields.items() if name in stored}
-    settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
-    settings["position_embedding_type"] = "rotary" if architecture.rotary else "absolute"
-    return settings, architecture
+    if architecture.first_position:
+        settings["max_position_embeddings"] -= architecture.first_position
+    if architecture.rotary:
+        settings["position_embedding_type"] = "rotary"
+    return {**settings, "architecture": architecture}

@@ -1,8 +1,8 @@
 """The name and layout of each parameter in a Hugging Face file, by the tables of names.json.
 
 npbert's path of a layer is looked up in its family's tables; in the name found, `@` becomes the prefix and `{}` the
-number of the layer; the name of the parameter, as weight or bias, comes last. CONTRIBUTING, "Add a descendant of BERT",
-tells how to support another.
+number of the layer, and `|1` is a number within a tensor of several parameters; the name of the parameter, as weight or
+bias, comes last. CONTRIBUTING, "Add a descendant of BERT", tells how to support another.
 """
 
 import re
@@ -13,45 +13,42 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Layer, Parameter, named_parts
 from npbert.layers import LayerNorm, Linear
-from npbert.models.hugging_face.families import FAMILIES
+from npbert.models.hugging_face.families import FAMILIES, TABLES
 
-_NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
+_NUMBER = re.compile(r"\.(\d+)(?=\.|$)")
 
 IN_TORCH = {"gamma": "weight", "beta": "bias"}
 """Torch's names of LayerNorm's parameters; early files use npbert's names."""
 
 
 class Stored(NamedTuple):
-    """A parameter and its tensor in a Hugging Face file.
+    """A tensor in a Hugging Face file, with its parameters: one, or several of one shape, one after another.
 
-    head: its part of the model, or None for the model without a head. name, plain: of the tensor, and without prefixes.
-    transposed: whether its axes are swapped there. part: the number of this parameter in the tensor, and how many it
-    holds.
+    name: of the tensor. head: its part of the model, or None for the model without a head. transposed: whether axes are
+    swapped there. parameters: by their numbers in the tensor, each with npbert's name.
     """
 
-    parameter: Parameter
-    head: str | None
     name: str
-    plain: str
+    head: str | None
     transposed: bool
-    part: tuple[int, int]
+    parameters: dict[str, tuple[str, Parameter]]
 
     @property
     def tensor(self) -> Array:
-        """The values in the layout of the file: a view to read into."""
-        return self.parameter.value.T if self.transposed else self.parameter.value
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of its tensor in the file."""
-        shape = self.tensor.shape
-        return (shape[0] * self.part[1], *shape[1:]) if shape else ()
+        """The values in the layout of the file."""
+        values = self._views()
+        return np.concatenate(values) if len(values) > 1 else values[0]
 
     def fill(self, tensor: Array) -> None:
         """Read the values from the tensor of the file. Numbers too large for the dtype become infinite."""
-        number, count = self.part
+        views = self._views()
         with np.errstate(over="ignore"):
-            self.tensor[...] = np.split(tensor, count)[number] if count > 1 else tensor
+            for view, values in zip(views, tensor.reshape(len(views), *views[0].shape), strict=True):
+                view[...] = values
+
+    def _views(self) -> list[Array]:
+        values = [parameter.value for _, parameter in self.parameters.values()]
+        return [value.T for value in values] if self.transposed else values
 
 
 class Names:
@@ -63,23 +60,19 @@ class Names:
         self._is_whole = not hasattr(model, "bert")
         layers = model.config.num_hidden_layers
         self._layers_of_a_group = layers / (architecture.groups or layers)
-        self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
-        classes = [kind.__name__ for kind in type(model).__mro__]
-        for ours, theirs in self.family.names(classes).items():
-            *owner, last = ours.split(".")
-            parts = last.split("|")
-            for number, part in enumerate(parts):
-                self._parts[".".join([*owner, part])] = theirs, (number, len(parts))
+        self._in_file: dict[str, str] = {}
+        for table in self.family.tables:
+            for kind in ("all", *(each.__name__ for each in type(model).__mro__)):
+                self._in_file |= TABLES[table].get(kind, {})
 
-    def of(self, part: str) -> tuple[str, tuple[int, int]]:
-        """Return the name of npbert's `part` in the file, and its place in the tensors: see Stored. A part that no
-        table has keeps its name."""
+    def of(self, part: str) -> str:
+        """Return the name of npbert's `part` in the file: its own, unless a table has another one."""
         bare = part.removeprefix("bert.")
-        at = "@" if self._is_whole or bare != part else ""
-        name, place = self._parts.get(at + _NUMBER.sub(".{}.", bare), (part, (0, 1)))
+        name = f"@{bare}" if self._is_whole or bare != part else bare
+        name = self._in_file.get(_NUMBER.sub(".{}", name), name)
         if number := _NUMBER.search(bare):
             name = name.replace("{}", str(int(int(number[1]) / self._layers_of_a_group)))
-        return name.replace("@", "" if self._is_whole else f"{self.family.prefix}."), place
+        return name.replace("@", "" if self._is_whole else f"{self.family.prefix}.")
 
     def plain(self, name: str) -> str:
         """Return a file's name without the family's prefix, and with `weight` and `bias` for the `gamma` and `beta` of
@@ -93,8 +86,8 @@ def root_of(plain: str) -> str:
     return plain.removeprefix("cls.").partition(".")[0]
 
 
-def stored_parameters(model: Layer) -> list[Stored]:
-    """Return every parameter of the model, with its tensor.
+def stored_parameters(model: Layer) -> dict[str, Stored]:
+    """Return the tensors of all parameters of the model, by their plain names.
 
     A family's models and heads have Hugging Face's names (names.json). Every other part keeps its name. The parameters
     of a Linear, a LayerNorm or an Embedding are stored as in torch, as `weight` (out, in) and `bias`. So a torch module
@@ -103,22 +96,20 @@ def stored_parameters(model: Layer) -> list[Stored]:
     Raises: ValueError for two parameters with the same name in the file.
     """
     names, parts = Names(model), dict(named_parts(model))
-    ours: dict[tuple[str, int], str] = {}
-    stored = []
+    found: dict[str, Stored] = {}
     for name, parameter in model.named_parameters():
         path, dot, attribute = name.rpartition(".")
-        owner, (in_file, place) = parts.get(path), names.of(path)
+        owner, (in_file, _, number) = parts.get(path), names.of(path).partition("|")
         if isinstance(owner, LayerNorm):
             attribute = IN_TORCH.get(attribute, attribute)
         in_file += dot + attribute
-        key = plain, _ = names.plain(in_file), place[0]
-        if key in ours:
-            raise ValueError(
-                f"{type(model).__name__}: {ours[key]} and {name} would both be {plain} in a file; rename one"
-            )
+        plain = names.plain(in_file)
         root = name.removeprefix("bert.").partition(".")[0]
         head = None if root in ("embeddings", "encoder") else root
         transposed = isinstance(owner, Linear) and attribute == "weight"
-        ours[key] = name
-        stored.append(Stored(parameter, head, in_file, plain, transposed, place))
-    return stored
+        stored = found.setdefault(plain, Stored(in_file, head, transposed, {}))
+        if number in stored.parameters:
+            other, _ = stored.parameters[number]
+            raise ValueError(f"{type(model).__name__}: {other} and {name} would both be {plain} in a file; rename one")
+        stored.parameters[number] = name, parameter
+    return found

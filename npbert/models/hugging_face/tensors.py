@@ -27,7 +27,7 @@ class TensorFile:
     def __init__(self, path: Path) -> None:
         LOGGER.debug("reading %s", path)
         self.path = path
-        safetensors = import_extra("safetensors", extra="hf")
+        safetensors = import_extra("safetensors")
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
             if LARGEST_OBJECT < size <= path.stat().st_size:
@@ -62,9 +62,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, 
 
     Raises: OSError if the disk is full or not writable.
     """
-    library = import_extra("safetensors.numpy", extra="hf")
+    library = import_extra("safetensors.numpy")
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     try:
         library.save_file(contiguous, path, metadata=metadata)
-    except import_extra("safetensors", extra="hf").SafetensorError as error:
+    except import_extra("safetensors").SafetensorError as error:
         raise OSError(errno.EIO, f"writing failed: {error}", str(path)) from error

@@ -1,6 +1,7 @@
 """The data of the page: the model's numbers, its network as formulas, masked sentences, and the lines of npbert."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,6 @@ LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 MOST_TOKENS = 16
 MOST_NUMBERS = 30_000
 """They are about 600 kB of text, so the page stays under 1 MB."""
-CONFIG = (
-    *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
-    *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
-)
 OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
 the loss of the batch."""
@@ -51,7 +48,7 @@ def export(
     sentences = [_sentence(model, example, vocabulary) for example in examples]
     steps = network(config)
     return {
-        "config": {name: getattr(config, name) for name in CONFIG},
+        "config": asdict(config),
         "vocabulary": vocabulary,
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},

@@ -31,8 +31,7 @@ def write_number_page(data: dict[str, Any], path: str | Path) -> None:
 
     Raises: OSError if the file cannot be written.
     """
-    with write_where_asked(Path(path)) as file:
-        file.write_text(number_page(data), encoding="utf-8")
+    write_where_asked(path, [number_page(data).encode()])
 
 
 def number_page(data: dict[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """The report of a run as one self-contained HTML file."""
 
-import shlex
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -9,57 +8,63 @@ from typing import Any
 
 import numpy as np
 
-from npbert.display.html import visible
-from npbert.io import atomic_write, import_extra, write_where_asked
-from npbert.pages.html import PAGES, page, resource
-from npbert.pages.report.run import RunFiles, read_run
-from npbert.pages.report.verdict import to_look_at, verdict
+from npbert.io import atomic_write, check_writable, import_extra, write_where_asked
+from npbert.pages.html import ICON, PAGES, page, resource, visible
+from npbert.pages.report.run import Run
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.curves import curves_figure
 from npbert.plots.drawing import as_bytes
-from npbert.training import MODEL_FOLDER, SETTINGS_FILE
+from npbert.training import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
 
 
-def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
-    """Write the report of the run in a folder, or the page that compares the runs in several folders, to `path`, by
-    default report.html in the (first) folder, whole or not at all. (Extras: train, plot.)
+def write_report(*folders: str | Path, path: str | Path = "") -> Path:
+    """Write the report of the run in a folder, by default FOLDER/report.html, or the page that compares the runs in
+    several folders, by default compared.html. Returns: where it is, whole or not at all. (Extras: train, plot.)
 
-    Raises: as read_run; OSError.
+    Raises: as Run, and as check_writable before the pictures are drawn; OSError.
     """
-    runs = list(map(read_run, folders))
-    whole = comparison_page(runs) if len(runs) > 1 else report_page(runs[0])
-    # Only a path that a user gives may be a link.
-    with write_where_asked(Path(path)) if path else atomic_write(Path(folders[0], REPORT_FILE)) as file:
-        file.write_text(whole, encoding="utf-8")
+    runs = list(map(Run, folders))
+    place = Path(path or (COMPARISON_FILE if runs[1:] else runs[0].folder / REPORT_FILE))
+    check_writable(place, ICON)
+    whole = (comparison_page(runs) if runs[1:] else report_page(runs[0])).encode()
+    if path or runs[1:]:
+        write_where_asked(place, [whole])
+    else:  # in a folder of others, a link is not followed
+        with atomic_write(place) as file:
+            file.write_bytes(whole)
+    return place
 
 
-def report_page(run: RunFiles) -> str:
+def report_page(run: Run) -> str:
     """Return the page: the result of the run, its curves, its layers, and predictions for examples."""
-    rows = run.report_rows
-    last = rows[-1] if rows else {"kind": ""}
+    rows = run.shown
     shown = [rows[place] for place in np.unique(np.linspace(0, len(rows) - 1, _STEPS).round().astype(int)) if rows]
-    title, pictures = f"A run: {run.folder.resolve().name}", _pictures(run, last)
-    return _page("report.html", title, run=run, last=last, shown=shown, pictures=pictures)
+    title = f"A run: {run.folder.resolve().name}"
+    return _page(
+        "report.html",
+        title,
+        run=run,
+        last=run.last,
+        shown=shown,
+        numbers=_numbers(run),
+        pictures=_pictures(run, run.last),
+        model_folder=MODEL_FOLDER,
+        zip=zip,
+    )
 
 
-def comparison_page(runs: Sequence[RunFiles]) -> str:
+def comparison_page(runs: Sequence[Run]) -> str:
     """Return the page of several runs: their curves in one picture, their numbers, and the settings that differ."""
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
-    facts = [{"came to": verdict(run), "steps": f"{run.step:,}"} for run in runs]
+    facts = [{"came to": run.verdict(), "steps": f"{run.step:,}"} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    curves = picture(lambda: curves_figure(metrics, {}, None))
-    differ = [row for row in _side_by_side([_settings(run) for run in runs]) if len(set(row[1:])) > 1]
+    curves = picture(lambda: curves_figure(metrics))
+    differ = [row for row in _side_by_side([run.settings for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
-
-
-def command_of(run: RunFiles) -> str:
-    """Return the command to repeat this run in a new FOLDER, from its file of settings."""
-    name = "pretrain" if "corpus" in run.settings else "finetune"
-    return shlex.join(["npbert", name, "FOLDER", "--settings", str(run.folder / SETTINGS_FILE)])
 
 
 def picture(draw: Callable[[], Any]) -> str:
@@ -73,7 +78,7 @@ def picture(draw: Callable[[], Any]) -> str:
 @cache
 def _templates() -> Any:
     """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
-    jinja2 = import_extra("jinja2", extra="train")
+    jinja2 = import_extra("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGES / "report"),
         autoescape=True,
@@ -83,8 +88,6 @@ def _templates() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
-    environment.globals |= {function.__name__: function for function in (command_of, verdict, to_look_at)}
-    environment.globals |= {"settings_of": _settings, "numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
     return environment
 
 
@@ -93,36 +96,27 @@ def _page(template: str, title: str, **known: Any) -> str:
     return page(title, body, style=resource("report/report.css"))
 
 
-def _settings(run: RunFiles) -> dict[str, str]:
-    return {name: _in_words(value) for name, value in run.settings.items()}
-
-
-def _in_words(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
     """Return a row for each name in any of the columns: the name, and its value in each column."""
     names = dict.fromkeys(name for column in columns for name in column)
     return [[name, *(column.get(name, "–") for column in columns)] for name in names]
 
 
-def _numbers(run: RunFiles) -> list[list[str]]:
+def _numbers(run: Run) -> list[list[str]]:
     """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
     steps = list(run.judged)
-    chosen = sorted({*steps[:1], *steps[-1:], run.best_step or 0} & {*steps})
-    columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
-    columns["baseline"] = run.baselines
+    best = run.last["best_step"]
+    chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
+    columns = {f"step {step:,}{' (the best)' if step == best else ''}": run.judged[step] for step in chosen}
+    columns["baseline"] = run.last["baselines"]
     told = []
     for column in columns.values():
-        numbers = {name: _number(value) for name, value in column.items() if name != "step"}
-        told.append({name.removeprefix("eval_").replace("_", " "): number for name, number in numbers.items()})
+        names = {name: name.removeprefix("eval_").replace("_", " ") for name in column if name != "step"}
+        told.append({title: _number(column[name]) for name, title in names.items()})
     return [["held out", *columns], *_side_by_side(told)] if steps else []
 
 
-def _pictures(run: RunFiles, last: dict[str, Any]) -> dict[str, str]:
+def _pictures(run: Run, last: dict[str, Any]) -> dict[str, str]:
     """Return the pictures by name, each from `picture`."""
     drawn: dict[str, Callable[[], Any]] = {
         "curves": lambda: plot_curves(run.folder),

@@ -44,7 +44,7 @@ def build_site(folder: Path) -> int:
     a wrong derivative.
     """
     for module in ("sphinx", "myst_parser", "furo"):
-        import_extra(module, extra="site")
+        import_extra(module)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / ".buildinfo").is_file():
         raise FileExistsError(f"{folder} has files that are not of a site; choose a new folder")
@@ -78,8 +78,8 @@ def prove() -> dict[str, str]:
 
 def _run_sphinx(source: Path, made: Path) -> None:
     """Run Sphinx. Raises: FileError with its warnings."""
-    application = import_extra("sphinx.application", extra="site").Sphinx
-    namespace = import_extra("sphinx.util.docutils", extra="site").docutils_namespace
+    application = import_extra("sphinx.application").Sphinx
+    namespace = import_extra("sphinx.util.docutils").docutils_namespace
     warnings = io.StringIO()
     with namespace():  # Sphinx's roles and directives end with it
         folders = source, None, made, source / ".doctrees"

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from npbert.catalogue import CATALOGUE, Setting
-from npbert.core import Tape, named_parts
+from npbert.catalogue import CATALOGUE
+from npbert.core import Tape
 from npbert.io import read_text
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.html import escape
@@ -40,22 +38,16 @@ def read_bugs(root: Path) -> list[str]:
 
 
 def source_page(path: str, text: str, known: Known) -> str:
-    """Return the page of a file of npbert. path: in the repository, such as npbert/layers/linear.py."""
-    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
-    parts = list(_see_also(path, known))
-    for thing in vars(module).values():
-        if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module.__name__:
+    """Return the page of a file, with what is known of npbert's. path: in the repository: npbert/layers/linear.py."""
+    parts = [f"---\nhide-toc: true\n---\n# {path.rpartition('/')[2]}", f"`{path}`", *_see_also(path, known)]
+    module = path.removesuffix(".py").replace("/", ".")
+    for thing in vars(importlib.import_module(module)).values() if path.startswith("npbert/") else ():
+        if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module:
             described = list(_described(thing, known))
             about = [f"## {thing.__name__}", fence("python", f'"""{inspect.getdoc(thing)}"""')]
             parts += [*about, *described] if described else []
-    reference = fence("{eval-rst}", f".. automodule:: {module.__name__}\n   :members:")
-    return f"---\nhide-toc: true\n---\n{file_page(path, text, *parts, '## Reference', reference)}"
-
-
-def file_page(path: str, text: str, *parts: str) -> str:
-    """Return the page of any file: its name, these parts, and its code."""
     code = fence("{code-block} python", f":class: file\n\n{text}")
-    return "\n\n".join([f"# {path.rpartition('/')[2]}", f"`{path}`", *parts, "## The whole file", code])
+    return "\n\n".join([*parts, "## The whole file", code])
 
 
 def fence(kind: str, text: str) -> str:
@@ -82,7 +74,10 @@ def _described(thing: Any, known: Known) -> Iterator[str]:
     settings = {block: each for block, each in CATALOGUE.items() if thing in each.layer_class.__mro__} if pairs else {}
     for block, setting in list(settings.items())[:1]:
         yield f"### On the tape\n\nForward of `{block}` has kept this, and backward takes it back from the top:"
-        yield fence("text", kept(setting))
+        layer, inputs, rng = setting.make()
+        tape = Tape(rng)
+        layer(*inputs, tape=tape)
+        yield fence("text", str(tape))
     if settings:
         yield "### The last check\n\nBy `npbert gradcheck`, when this site was built:"
         yield fence("text", "\n".join(f"{block}: {known.proofs[block]}" for block in settings))
@@ -115,20 +110,3 @@ def _bugs(thing: Any, bugs: list[str]) -> Iterator[str]:
         yield f"<details><summary><b>{escape(name)}</b>: {escape(words)}</summary>"
         yield fence("diff", f"in {edit}")
         yield "</details>"
-
-
-def kept(setting: Setting) -> str:
-    """Return the arrays that a block's forward keeps, with their numbers, the top of the tape first."""
-    layer, inputs, rng = setting.make()
-    tape = Tape(rng)
-    layer(*inputs, tape=tape)
-    owners = {id(part): name for name, part in named_parts(layer)}
-    lines = []
-    for entry in reversed(tape.entries):
-        for name, value in entry.values.items():
-            for array in value if isinstance(value, list) else [value]:
-                if isinstance(array, np.ndarray):
-                    title = f"{owners.get(id(entry.layer), '')} {name} {array.shape}".strip()
-                    numbers = np.array2string(array, precision=3, suppress_small=True, threshold=60, max_line_width=100)
-                    lines.append(f"{title}\n{numbers}\n")
-    return "\n".join(lines)

@@ -1,12 +1,11 @@
 """The paper's tasks by name."""
 
 from npbert.io.errors import InputError, one_of
-from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, Labelled, TaskSettings
-from npbert.training.tasks.text import TextClassification, TextRegression, class_weights
-from npbert.training.tasks.vectors import SentenceVectors
+from npbert.training.tasks.text import MultipleChoice, TextClassification, TextRegression, class_weights
+from npbert.training.tasks.vectors import ScoredVectors, SentenceVectors
 
 TASKS: dict[str, type[FinetuneTask]] = {
     "classification": TextClassification,
@@ -41,7 +40,9 @@ def task_named(name: str) -> type[FinetuneTask]:
 
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
     """Return the task of the settings. Raises: InputError for an unknown task, or settings that it cannot have."""
-    kind = task_named(settings.task).for_settings(settings)
+    kind = task_named(settings.task)
+    if kind is SentenceVectors and settings.label:
+        kind = ScoredVectors
     for owner, task in TASKS.items():
         for name in task.owns:
             given = getattr(settings, name, "")  # an evaluation has no class_weight
@@ -66,5 +67,6 @@ __all__ = [
     "Tagging",
     "PartOfSpeech",
     "QuestionAnswering",
+    "ScoredVectors",
     "SentenceVectors",
 ]

@@ -1,16 +1,14 @@
 """Rows of shown.jsonl, for a report of a model's mistakes and confused labels.
 
 `kind` is the kind of the task, `examples` the number of examples, `wrong` the number of mistakes, and `worst` the
-mistakes with the highest confidence, at most `MOST`. The run adds `baselines`, their metrics by name, and `best_step`,
-the step of the model in model/.
+mistakes with the highest confidence, at most `MOST`. The run adds `goal`, the metric that chooses the model;
+`baselines`, their metrics by name; `before`, what they are; and `best_step`, the step of the model in model/.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
-
-from npbert.training.progress import short
 
 MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
 _OTHERS = "(others)"
@@ -35,10 +33,10 @@ def row_of(kind: str, answers: Sequence[Shown]) -> Row:
 
 
 def in_brief(value: Any) -> Any:
-    """Return long texts without their middle, the first words of long sentences, and numbers with four digits."""
+    """Return long texts without their middle, and the first words of long sentences."""
     if isinstance(value, str):
         return _cut(value, _LONGEST)
-    return list(map(in_brief, value[:_WORDS])) if isinstance(value, list | tuple) else short(value)
+    return list(map(in_brief, value[:_WORDS])) if isinstance(value, list | tuple) else value
 
 
 def _cut(text: str, longest: int) -> str:

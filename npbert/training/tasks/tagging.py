@@ -8,7 +8,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import pad_rows
-from npbert.data.conll import column_number, read_conll
+from npbert.data.task_files import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores
@@ -57,7 +57,7 @@ class Tagging(FinetuneTask, Tag):
         rows = []
         for example in examples:
             row = [IGNORED] * len(example.encoding.ids)
-            for token, word in first_tokens(example.encoding):
+            for word, token in first_tokens(example.encoding).items():
                 row[token] = example.target[word]
             rows.append(row)
         return pad_rows(rows, IGNORED)
@@ -84,7 +84,7 @@ class Tagging(FinetuneTask, Tag):
         predicted = []
         for example, scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(example.target)
-            for (_, word), best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
+            for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
         return [[self.labels[number] for number in example.target] for example in examples], predicted

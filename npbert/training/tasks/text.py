@@ -1,20 +1,66 @@
-"""Classification and regression of texts and of pairs of texts."""
+"""Tasks with one prediction for each example: the label of a text or of a pair, the right choice, or a number."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data import Batch
+from npbert.data import Batch, Ids, Text
 from npbert.inference import Classify
+from npbert.inference.classify import best_label
 from npbert.io import InputError, Wanted, listed, one_of
+from npbert.layers import Softmax
+from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
-from npbert.training.tasks.predictions import OneNumber, OneOfMany
+from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
 from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
-from npbert.training.tasks.task import Examples, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+
+_POINTS = 400  # in a picture
+
+
+class OneOfMany(FinetuneTask):
+    """`predict` returns C logits for each example. Its target is the index of the right class."""
+
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
+    goal = "accuracy"
+    kind: ClassVar[str] = "labels"
+    """The kind of its rows in a report."""
+
+    def decode(self, logits: Array) -> Array:
+        return logits.argmax(axis=1)
+
+    def text_and_classes(self, example: Labelled) -> tuple[Any, Sequence[str]]:
+        """Return the text of an example, and the names of its classes, for a report."""
+        return example.given, self.labels
+
+    def report_row(self, logits: Logits, examples: Examples) -> Row:
+        answers, pairs = [], []
+        for example, scores, target in zip(examples, logits, self.targets(examples), strict=True):
+            text, classes = self.text_and_classes(example)
+            true, (best, probability, _) = classes[target], best_label(Softmax()(scores), classes)
+            pairs.append((true, best))
+            entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
+            answers.append(Shown(best != true, probability, entries))
+        row = row_of(self.kind, answers)
+        return {**row, **confusion(pairs, self.labels)} if self.kind == "labels" else row
+
+
+class OneNumber(FinetuneTask):
+    """The prediction and the target are numbers."""
+
+    def report_row(self, logits: Logits, examples: Examples) -> Row:
+        """Return the largest errors, and pairs of truth and prediction for a picture."""
+        numbers = self.targets(examples).tolist(), self.decode(np.stack(logits)).tolist()
+        answers, pairs = [], list(zip(*numbers, strict=True))
+        for example, (true, predicted) in zip(examples, pairs, strict=True):
+            entries = {"texts": example.given, "true": true, "predicted": predicted}
+            answers.append(Shown(True, abs(predicted - true), entries))
+        return {**row_of("numbers", answers), "pairs": pairs[:: -(-len(pairs) // _POINTS)]}
 
 
 def read_texts(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
@@ -117,3 +163,52 @@ def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequenc
             raise InputError("class_weight", pair, wanted)
         weights[labels.index(name)] = float(number)
     return weights
+
+
+class GroupedTask(FinetuneTask):
+    """Base class: the model reads C sequences of an example, each by itself. An encoding is a list of C."""
+
+    def sequences_of(self, given: Any) -> Sequence[Text]:
+        """Return the sequences of an example, each a text or a pair."""
+        raise NotImplementedError
+
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
+        groups = list(map(self.sequences_of, texts))
+        encodings = iter(super().tokenize([text for group in groups for text in group], path))
+        return [list(islice(encodings, len(group))) for group in groups]
+
+    def batch(self, encodings: Sequence[list[Ids]]) -> Batch:
+        return super().batch([encoding for group in encodings for encoding in group]).grouped(len(encodings[0]))
+
+    def length(self, encoding: list[Ids]) -> int:
+        return len(encoding) * max(len(sequence.ids) for sequence in encoding)
+
+
+class MultipleChoice(GroupedTask, OneOfMany):
+    """Predicts the index of the right choice; every row has the same number of choices. (Devlin et al. 2018, section
+    4.4.)
+
+    The input is a text and its choices.
+    """
+
+    model_class = BertForMultipleChoice
+    kind = "choices"
+
+    @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        if len(settings.choices) < 2:
+            raise InputError("choices", settings.choices, "at least 2 columns")
+
+    @classmethod
+    def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
+        numbers = one_of([str(number) for number in range(len(settings.choices))])
+        rows = read_rows(path, settings, {"label": numbers, "text": ANY, "choices": ANY}, second="label")
+        return [Labelled(given, int(right)) for right, *given in rows], None
+
+    def sequences_of(self, given: Any) -> list[Text]:
+        text, *choices = given
+        return [(text, choice) for choice in choices]
+
+    def text_and_classes(self, example: Labelled) -> tuple[Any, Sequence[str]]:
+        text, *choices = example.given
+        return text, choices

@@ -16,11 +16,10 @@ from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
-from npbert.training.tasks.choice import GroupedTask
-from npbert.training.tasks.predictions import OneNumber
 from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, read_rows
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.text import GroupedTask, OneNumber
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
@@ -40,10 +39,6 @@ class SentenceVectors(GroupedTask):
     before = "before training"
     losses: ClassVar[tuple[str, ...]] = ("in-batch", "both-ways", "triplet")
     """Those that it can have; the first unless another is chosen."""
-
-    @classmethod
-    def for_settings(cls, settings: TaskSettings) -> type[SentenceVectors]:
-        return ScoredVectors if settings.label else SentenceVectors
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:

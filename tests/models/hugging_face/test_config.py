@@ -1,6 +1,7 @@
 """config.json: what is read, what is refused, what is written."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,16 @@ def test_there_and_back(config, tmp_path):
     assert load_config(tmp_path) == config
 
 
+def test_other_entries_stay_and_the_type_of_the_problem_is_that_of_the_head(tmp_path):
+    config = read(tmp_path, {"pad_token_id": 7, "num_labels": 1, "problem_type": "regression"})
+    for labels, problem in ((3, None), (1, "regression")):
+        config = replace(config, num_labels=labels)
+        config.write(tmp_path / "config.json", model="BertForSequenceClassification", dtype=np.float32)
+        assert load_config(tmp_path) == config
+        stored = json.loads((tmp_path / "config.json").read_text())
+        assert (stored["pad_token_id"], stored["problem_type"]) == (7, problem)
+
+
 ELEVEN = {str(index): str(-index) for index in range(11)}
 
 
@@ -54,6 +65,10 @@ def test_what_is_read(stored, config, tmp_path):
     [
         ({"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
         ({"is_decoder": True}, "is_decoder is True, wanted False"),
+        (
+            {"model_type": "roberta", "position_embedding_type": "relative_key"},
+            "'relative_key', wanted one of absolute",
+        ),
         ({"model_type": "albert", "inner_group_num": 2}, "inner_group_num is 2, wanted 1"),
         ({"model_type": "modernbert", "norm_bias": True}, "norm_bias is True, wanted False"),
         ({"model_type": "nomic_bert", "head_dim": 4}, "head_dim is 4, wanted 64"),

@@ -93,7 +93,7 @@ def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkey
         inputs = {"held-out file dev": held_out if is_last else "a"}
         make(tmp_path, communicator, model=model, inputs=inputs, steps=steps if is_last else 12).train()
 
-    monkeypatch.setattr("npbert.training.inputs._code", lambda: this.code)
+    monkeypatch.setattr("npbert.training.settings._code", lambda: this.code)
     for changes, said in (
         ({"steps": 7}, "2 differs from process 0: steps was 12 and is 7"),
         ({"bias": 0.1}, r"2 differs from process 0: value of classifier\.bias was .*"),

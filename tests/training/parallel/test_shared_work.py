@@ -11,8 +11,8 @@ import pytest
 
 from npbert import Adam
 from npbert.io import ALONE
-from npbert.training.finite import NotFiniteError
 from npbert.training.shares import Shares, add_up
+from npbert.training.state import NotFiniteError
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from npbert import Tape
-from npbert.data.squad import GoldAnswer, Question
+from npbert.data.task_files import GoldAnswer, Question
 from npbert.inference import AnswerSpan
 from npbert.io import FileError, InputError
+from npbert.io.json_lines import finite_or_null
 from npbert.training.tasks import ALIASES, TASKS, QuestionAnswering, TaskSettings, TextClassification, task_class
 from npbert.training.tasks.report_rows import MOST, confusion
 from tests.training.parallel.together import together
@@ -118,7 +119,8 @@ SHOWN = {  # the content of a file, what is said of it, and the row of a report
 def test_the_surest_mistakes_are_shown_first(read, name):
     content, said, wanted = SHOWN[name]
     task, examples = read(TASKS[name], content, **FILES[name][0])
-    assert task.report_row(said, examples) == {**wanted, "examples": len(examples)}
+    row = finite_or_null(task.report_row(said, examples), digits=4)
+    assert row == finite_or_null({**wanted, "examples": len(examples)})
 
 
 def test_answers_are_shown_in_their_passage(tokenizer):

@@ -1,31 +1,67 @@
-"""PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
+"""Training data, in a new random order every epoch: labelled examples in memory, or masked batches from a corpus."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
-from npbert.data.example import Example, collate, join_pair
-from npbert.data.masking import mask_words
-from npbert.data.packing import OBJECTIVES, Sentence, pack
-from npbert.data.task_data import START, Position
+from npbert.data.example import Example, collate, join_pair, mask_example
+from npbert.data.packing import Sentence, pack
 from npbert.data.tokenizer import Tokenizer
-from npbert.io.errors import SHARE, at_least, one_of
+from npbert.io import at_least, counted
 
 PIECES_AT_ONCE = 64
 """The number of pieces of the corpus in memory: their sequences are shuffled together."""
 
-POSSIBLE = {
-    "objective": one_of(OBJECTIVES),
-    "batch_size": at_least(1),
-    "max_length": at_least(8),
-    "mask_probability": SHARE,
-}
-"""The possible values of the arguments."""
+
+class Position(NamedTuple):
+    """The number of a group of the data, which is in memory at once, and of a batch in the group; both from 0."""
+
+    group: int = 0
+    batch: int = 0
+
+
+START = Position()
+
+
+def _cut(count: int, size: int, group: int, place: Position) -> Iterator[tuple[Position, slice]]:
+    """Yield the places and the slices of the batches of a group of `count` examples, from `place` on."""
+    first = place.batch if group == place.group else 0
+    for number in range(first, -(-count // size)):
+        yield Position(group, number), slice(number * size, (number + 1) * size)
+
+
+@dataclass(frozen=True, repr=False)
+class TaskData:
+    """Batches of `batch_size` examples, by `collate`; the last of an epoch may be smaller.
+
+    Raises: ValueError unless batch_size is at least 1.
+    """
+
+    examples: Sequence[Any]
+    collate: Callable[[Sequence[Any]], Batch]
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        at_least(1).check("batch_size", self.batch_size)
+
+    def __repr__(self) -> str:
+        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
+
+    def __len__(self) -> int:
+        """Return the number of batches in an epoch."""
+        return -(-len(self.examples) // self.batch_size)
+
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
+        """Yield the batches of the epoch with this seed from `place` on, each with its place."""
+        order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
+        for position, part in _cut(len(order), self.batch_size, 0, place):
+            yield position, self.collate([self.examples[index] for index in order[part]])
 
 
 @dataclass(frozen=True)
@@ -39,9 +75,6 @@ class PretrainingData:
     of it, so any batch can be made again without earlier groups. Sequences without a known word are left out.
 
     mask_probability, whole_words: as in mask_words, without another limit than the share.
-
-    Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that
-    is not a share.
     """
 
     corpus: Corpus
@@ -52,33 +85,26 @@ class PretrainingData:
     mask_probability: float = 0.15
     whole_words: bool = False
 
-    def __post_init__(self) -> None:
-        for name, wanted in POSSIBLE.items():
-            wanted.check(name, getattr(self, name))
-
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch from `place` on, each with its place."""
+        how: Any = {"probability": self.mask_probability, "whole_words": self.whole_words}
+        how["max_predictions"] = self.max_length
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
         groups = [order[start : start + PIECES_AT_ONCE] for start in range(0, len(order), PIECES_AT_ONCE)]
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
             examples = self._examples(groups[group], rng)
-            first = place.batch if group == place.group else 0
-            for number in range(first, -(-len(examples) // self.batch_size)):
-                chosen = examples[number * self.batch_size : (number + 1) * self.batch_size]
-                batch_rng = np.random.default_rng([epoch_seed, group, number])
-                masked = [self._masked(example, batch_rng) for example in chosen]
-                batch = collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
-                yield Position(group, number), batch
+            for position, part in _cut(len(examples), self.batch_size, group, place):
+                batch_rng = np.random.default_rng([epoch_seed, *position])
+                masked = [mask_example(example, self.tokenizer, batch_rng, **how) for example in examples[part]]
+                yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:
         """Return the sequences of a group of pieces, without masks, in random order."""
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Example] = []
-        documents = {number: self.corpus.pieces[number].document for number in pieces}
-        others = {document: self._others(document, pieces) for document in set(documents.values())}
         for number, sentences in pieces.items():
-            draw_other = partial(self._draw_other, others[documents[number]], pieces, rng)
+            draw_other = partial(self._draw_other, self._others(number, pieces), pieces, rng)
             texts = pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
@@ -90,12 +116,12 @@ class PretrainingData:
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
 
-    def _others(self, document: int, pieces: dict[int, list[Sentence]]) -> list[int]:
-        """Return pieces of other documents in the group, or else in the corpus; of this document if it is the only
-        one."""
-        candidates: Iterable[int]
-        for candidates in (pieces, range(len(self.corpus))):
-            others = [other for other in candidates if self.corpus.pieces[other].document != document]
+    def _others(self, number: int, pieces: Collection[int]) -> list[int]:
+        """Return pieces of other documents than that of piece `number`: in the group, or else in the corpus; or all of
+        the group if it is the only document."""
+        of = self.corpus.pieces
+        for candidates in (pieces, range(len(of))):
+            others = [other for other in candidates if of[other].document != of[number].document]
             if others:
                 return others
         return list(pieces)
@@ -107,14 +133,3 @@ class PretrainingData:
         other = others[int(rng.integers(len(others)))]
         sentences = pieces[other] if other in pieces else self._tokens(other)
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
-
-    def _masked(self, example: Example, rng: np.random.Generator) -> Example:
-        masked_ids, labels = mask_words(
-            example.input_ids,
-            self.tokenizer,
-            rng,
-            probability=self.mask_probability,
-            max_predictions=len(example.input_ids),
-            whole_words=self.whole_words,
-        )
-        return replace(example, input_ids=masked_ids, labels=labels)

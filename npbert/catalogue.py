@@ -114,7 +114,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda cls, init: LossOf(model(cls, init, config, **options or {})), _given(given)
 
     def grouped(count: int, labels: Array) -> Batch:
-        """Return a batch of groups of `count` sequences, those of `shapes.batch`."""
+        """Return a batch of groups of `count` sequences, those of the other batches."""
         arrays = (shapes.ids, shapes.types, shapes.mask)
         ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
         return Batch(ids, types, mask, labels=labels)
@@ -130,7 +130,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     triples, texts_of_triples = _given((B, 3, D), texts), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     labels, logits = shapes.word_labels[places], (shapes.N, V)
-    batch, of_batch = shapes.batch, _given(shapes.batch())
+    batch = partial(Batch, shapes.ids, shapes.types, shapes.mask)
+    of_batch = _given(batch())
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
         **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), x)),

@@ -32,7 +32,7 @@ KNOWS = {  # each room, from the bottom up, and all that it may import from
     "data": "core compute io display",
     "blocks": "layers core compute",
     "models": BELOW_MODELS,
-    "shapes": "data core compute",
+    "shapes": "core compute",
     "inference": f"models {BELOW_MODELS}",
     "plots": f"inference models {BELOW_MODELS}",
     "training": f"plots inference models optim {BELOW_MODELS}",

@@ -50,19 +50,6 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
-def tokenizer_from(stored: dict[str, Any]) -> Any:
-    """Return the library's tokenizer from the object of a tokenizer.json.
-
-    Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; the library's errors for
-    other JSON.
-    """
-    tokenizer = import_extra("tokenizers").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
-    growth = _growth(stored["normalizer"] or {})
-    if growth > MOST_GROWTH:
-        raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")
-    return tokenizer
-
-
 def bert_tokenizer(ids: Mapping[str, int], special: Mapping[str, str] = SPECIAL, **normalizer: bool | None) -> Any:
     """Return the library's tokenizer with BERT's rules, as transformers makes it.
 
@@ -128,7 +115,7 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     Raises: FileError if a file is not UTF-8, or as read_settings; ValueError, or the library's errors, without
     WordPiece, or for a normalizer that makes a text more than MOST_GROWTH times as long.
     """
-    folder = path.parent
+    library, folder = import_extra("tokenizers"), path.parent
     settings = read_settings(folder)
     is_bert = settings["tokenizer_class"] in BERTS
     if path.name == "tokenizer.json":
@@ -149,10 +136,14 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
         ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}
         tokenizer = bert_tokenizer({**ids, **stored["model"]["vocab"]}, special, **normalizer)
     else:
-        tokenizer = tokenizer_from(stored)
-    make = import_extra("tokenizers").AddedToken
-    for token in added.values():
-        tokenizer.add_tokens([make(**{name: token[name] for name in token.keys() - {"id", "__type"}})])
+        tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
+        growth = _growth(stored["normalizer"] or {})
+        if growth > MOST_GROWTH:
+            raise ValueError(
+                f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times"
+            )
+    flagged = ({name: token[name] for name in token.keys() - {"id", "__type"}} for token in added.values())
+    tokenizer.add_tokens([library.AddedToken(**each) for each in flagged])
     direction = (stored.get("truncation") or {}).get("direction", "right")
     return {
         "library_tokenizer": tokenizer,

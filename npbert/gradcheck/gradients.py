@@ -34,6 +34,7 @@ from npbert.gradcheck.paths import (
     is_called,
     is_in_dict,
     is_named_for,
+    is_numeric,
     listed,
     once,
     owner_of,
@@ -71,22 +72,17 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
     if chosen:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
-    able = {name: value for name, value in form.values.items() if is_float_array(value)}
+    able = {name: value for name, value in form.values.items() if is_float_array(value) and not _in_dict(form, name)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
     places = _places(form, seen, wrt) if seen else None
     if seen is None or places is None:
         return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
-    names = {name: [name] for name in able if not places or is_in_dict(name)} | {path: [path] for path in left}
-    if len(able) == 1 and not places:
-        names[min(able)] += _INPUTS
-    pairs, constants = _pairs(able | left, names, seen, places, used, grads)
+    pairs, constants = _pairs(able, left, seen, places, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
-    for path, paths in parameters.items():
-        if paths == (path,) and not form.takes_step:
-            raise GradientError(f"backward changes the value of {path}: only an optimizer may")
-    form.gradients, form.is_read = {path: pairs[path] for path in pairs if path in (*left, *(wrt or able))}, True
+    dropped = form.inputs().keys() - (wrt or pairs)
+    form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in dropped}, True
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
     form.note = _note(parameters, constants)
     form.values |= {path: left[path] for path in parameters}
@@ -99,7 +95,7 @@ def _seen(form: Form) -> Seen | None:
     form.hold(_ran(form).thing)
     kept = _ran(form)
     check_written("forward", kept.y)
-    before = snapshot(kept.thing)
+    before = snapshot(values_at(kept.thing))
     dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
     try:
         with told("backward"):
@@ -108,7 +104,8 @@ def _seen(form: Form) -> Seen | None:
         if form.thing is None and not isinstance(error.__cause__, NotImplementedError):
             return None
         raise
-    written = {path: after[path] for path in changed(after, before)}
+    as_before = {path: value for path, (value, _) in before.items() if path not in changed(before)}
+    written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
     if not written:
         check_written("backward", returned)
     return Seen(kept.y, returned, after, written)
@@ -138,27 +135,31 @@ def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str]
     and float; for each array of floats; and the same with each array once."""
     parts = {path: part for path, part in listed(seen.returned, "returned").items() if not is_in_dict(path)}
     given = [path for path, part in parts.items() if part is not None]
-    inputs = {name: value for name, value in form.inputs().items() if not is_in_dict(name)}
+    inputs = {name: value for name, value in form.inputs().items() if not _in_dict(form, name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
+    floats_once = [name for name in form.values if name in able and name in (wrt or able)]
     readings = [([name for name in wrt or () if name in inputs], [*parts])]
     for names in ([*inputs], [name for name, _ in once(inputs.items())]):
         floats = [name for name in able if name in names]
         arrays = [name for name in floats if name not in form.numbers]
         readings += [(names, [*parts]), (floats, given), (arrays, given)]
+    if form.thing is not None:  # those of parameters follow
+        readings.append((floats_once[: len(parts)], [*parts][: len(floats_once)]))
     for names, paths in readings:
         places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
         if len(names) == len(paths) and {*able}.issuperset(places.values()):
             break
     else:
-        if form.thing is not None:  # those of parameters follow
-            names = [name for name in form.values if name in able and name in (wrt or able)]
-        elif wrt is None and is_number(seen.y) and np.ndim(plain(seen.y)) == 0:
-            names = _of_these_shapes(parts, {name: inputs[name] for name in able})
-        else:
+        if wrt or not is_number(seen.y) or np.ndim(plain(seen.y)):
             return None
-        places = dict(zip(parts, names, strict=False))
+        places = dict(zip(parts, _of_these_shapes(parts, {name: inputs[name] for name in able}), strict=True))
     first = {id(value): name for name, value in form.values.items()}
     return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
+
+
+def _in_dict(form: Form, name: str) -> bool:
+    """True if an input is in a dict, where it has a name and no place."""
+    return is_in_dict(name) and name not in form.arguments
 
 
 def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
@@ -176,33 +177,42 @@ def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
 
 
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
-    """Run forward with each array of floats of the object moved alone. Returns the arrays that it leaves, without those
-    that only backward writes, and the paths of those that y depends on."""
+    """Run forward with each array of floats of the object, and each in a dict among the inputs, moved alone. Returns
+    those that it leaves, without those that only backward writes, and the paths of those that y depends on."""
     left, used = Values(), list[str]()
-    for path, value in values_at(form.thing).items():
+    given = {name: value for name, value in form.values.items() if _in_dict(form, name)}
+    held = values_at(form.thing)
+    for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):
             other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
             kept = form.ran(list(form.values.values()), {id(value): np.copy(other)})
-            now_there: Any = values_at(kept.thing).get(path)
+            now_there: Any = other if path in given else values_at(kept.thing).get(path)
             is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
             if np.array_equal(now_there, other) and (is_used or path not in seen.written):
+                if path in held and path in form.values:
+                    raise ValueError(f"{path} is an input of forward and an array of the object, wanted other names")
                 left[path] = value
                 used += [path] * is_used
+                if path in seen.written and not form.takes_step:
+                    raise GradientError(f"backward changes the value of {path}: only an optimizer may")
     return left, used
 
 
 def _pairs(
-    variables: Values, names: Mapping[str, list[str]], seen: Seen, places: dict[str, str], used: list[str], grads: Grads
+    able: Values, left: Values, seen: Seen, places: dict[str, str], used: list[str], grads: Grads
 ) -> tuple[Pairs, list[str]]:
-    """Return the variables that have or need a gradient, each array once, with the paths of its gradients; and the
-    other arrays that y depends on. names: of a variable, for which its gradient may be named."""
+    """Return the inputs and arrays of the object that have or need a gradient, each once, with the paths of its
+    gradients; and the other arrays that y depends on."""
+    variables = able | left
     taken = {id(seen.after.get(path)) for path in places}
     free = {path: value for path, value in seen.written.items() if id(value) not in taken}
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in variables.items():
         words = [name for name in grads if is_called(path, name)]
         placed = [part for part, name in places.items() if name == path]
-        named = _once([each for each in free if any(is_named_for(each, name) for name in names.get(path, ()))], free)
+        names = [path] if path in left or not places else []
+        names += _INPUTS if [*able] == [path] == names else ()
+        named = _once([each for each in free if any(is_named_for(each, name) for name in names)], free)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
         elif path in seen.written:

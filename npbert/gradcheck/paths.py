@@ -97,19 +97,15 @@ def arrays_held_by(layer: Any) -> list[str]:
     return found
 
 
-def snapshot(thing: Any) -> Values:
-    """Return each number and array, with a copy."""
-    return {path: (value, np.copy(value)) for path, value in values_at(thing).items() if is_numeric(value)}
+def snapshot(values: Values) -> Values:
+    """Return the arrays and floats among these values, each with a copy."""
+    kinds = np.ndarray | np.generic | float
+    return {path: (value, np.copy(value)) for path, value in values.items() if isinstance(value, kinds)}
 
 
-def changed(values: Values, before: Values) -> list[str]:
-    """Return the paths of the numbers and arrays that differ from the snapshot."""
-
-    def is_as_before(path: str, value: Any) -> bool:
-        then, copied = before.get(path, (None, None))
-        return then is value and np.array_equal(value, copied, equal_nan=True)
-
-    return [path for path, value in values.items() if is_numeric(value) and not is_as_before(path, value)]
+def changed(before: Values) -> list[str]:
+    """Return the paths of the arrays in a snapshot that have changed in place."""
+    return [path for path, (value, copied) in before.items() if not np.array_equal(value, copied, equal_nan=True)]
 
 
 def once(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

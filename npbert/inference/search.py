@@ -9,7 +9,7 @@ from npbert.io import at_least, one_of
 
 PRECISIONS = ("float32", "float16", "int8")
 
-LARGEST_PIECE, QUERIES_AT_ONCE = 16_384, 256
+LARGEST_PIECE, QUERIES_AT_ONCE = 4096, 1024
 """The most vectors of the corpus and the most queries in one product: a search of a million vectors for thousands of
 queries has 4 million scores in memory at a time."""
 
@@ -78,13 +78,12 @@ def semantic_search(
     """
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
-    dtype = np.result_type(queries, corpus, np.float32)
-    queries = scaled(queries, similarity_fn_name, dtype)
-    best = [(np.empty(0, dtype), np.empty(0, int))] * len(queries)
+    best = [(np.empty(0), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        piece = scaled(corpus[start : start + LARGEST_PIECE], similarity_fn_name, dtype)
+        piece = corpus[start : start + LARGEST_PIECE]
         for first in range(0, len(queries), QUERIES_AT_ONCE):
-            scores = matmul(queries[first : first + QUERIES_AT_ONCE], piece.T)
+            some = queries[first : first + QUERIES_AT_ONCE]
+            scores = similarity(some, piece, similarity_fn_name=similarity_fn_name)
             for number, row in enumerate(scores, start=first):
                 best[number] = _best(*best[number], row, start, top_k)
     return [list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best]

@@ -34,8 +34,6 @@ MANY = 256
 
 Self = TypeVar("Self", bound="Task")
 Result = TypeVar("Result")
-Compute = Callable[[Batch], Iterable[Any]]
-"""A function from a batch to the result of each of its encodings."""
 
 
 class Task:
@@ -136,7 +134,7 @@ class Task:
     def run(
         self,
         encodings: Sequence[Any],
-        compute: Compute,
+        compute: Callable[[Batch], Iterable[Any]],
         *,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,

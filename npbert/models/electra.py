@@ -39,13 +39,11 @@ class ElectraForPreTraining(HeadModel):
     Users of ELECTRA use this part. (Clark et al. 2020, section 2.)
     """
 
-    reads = Reads(labels="replaced")
+    reads, head_name = Reads(labels="replaced"), "discriminator_predictions"
 
     def add_head(self, init: Init) -> None:
         config = self.config
-        self.discriminator_predictions = self.head = ReplacedTokenHead(
-            config.hidden_size, init, activation=config.hidden_act
-        )
+        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
@@ -177,7 +175,7 @@ def replaced(packed: PackedBatch, words: Array) -> Batch:
     original one."""
     batch, places = packed.batch, packed.labelled_places
     ids = batch.input_ids.copy()
-    labels = np.where(packed.is_real.reshape(ids.shape), 0, IGNORED)
+    labels = np.where(packed.is_real, 0, IGNORED)
     ids.reshape(-1)[places] = words
     labels.reshape(-1)[places] = words != packed.labels
     return Batch(ids, batch.token_type_ids, batch.attention_mask, labels)

@@ -44,6 +44,6 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
     norm = global_norm(parameters)
     factor = clip_factor(norm, max_norm)
     if factor != 1:
-        blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
-        run(lambda block: np.multiply(block, factor, out=block), blocks)
+        for parameter in dict.fromkeys(parameters):
+            parameter.grad[...] *= factor
     return norm

@@ -44,7 +44,7 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
         name_places(panel.xaxis, encoding.tokens, at=0.5, upright=True, fontsize=6)
         name_places(panel.yaxis, encoding.tokens, at=0.5, fontsize=6)
     panel.invert_yaxis()  # shared by all
-    figure.supxlabel("key", fontsize=9)
-    figure.supylabel("query", fontsize=9)
+    figure.supxlabel("key")
+    figure.supylabel("query")
     figure.colorbar(cells, ax=panels, label="share of attention", fraction=0.05, aspect=30)
     return figure

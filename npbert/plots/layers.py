@@ -73,7 +73,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     model.loss(batch, tape)
     model.loss_backward(1.0, tape)
     layers = parameters_by_layer(model)
-    grads = [np.concatenate([each.grad.ravel() for each in layer]).astype(float) for layer in layers.values()]
+    grads = [np.concatenate([each.grad.ravel() for each in layer.values()]).astype(float) for layer in layers.values()]
     model.zero_grad()
     usual, largest = [np.sqrt(np.mean(grad**2)) for grad in grads], [np.abs(grad).max() for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,9 @@ class Finetuning(TrainingRun):
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
-        of_model = {"rng": rng, "new_head": settings.new_head or None, "id2label": labels or None}
+        of_model: dict[str, Any] = {"rng": rng, "new_head": settings.new_head or None}
+        if labels:
+            of_model["id2label"] = labels
         self.task = kind.load(settings.model, of_model, settings=settings, communicator=communicator)
         self.settings, self.model, self.tokenizer = settings, self.task.model, self.task.tokenizer
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)

@@ -12,13 +12,13 @@ from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.data.corpus import Corpus
 from npbert.data.training_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, finite_or_null, read_json_lines
-from npbert.training import evaluate_losses
 from npbert.training.pretrain import (
     GUESSES,
     SENTENCES,
     Pretraining,
     PretrainSettings,
     baselines,
+    evaluate_losses,
     masked_sentences,
     unigrams,
 )

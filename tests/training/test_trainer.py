@@ -106,8 +106,11 @@ def test_without_a_goal_the_last_model_is_kept(tmp_path):
 
 @pytest.mark.parametrize(
     ("scores", "last", "best"),
-    [((1, 3, 2, 3, 4), 4, 1), ((1, 0, 2, 1, 3, 2), 6, 4), ((math.nan,) * 6, 3, 0)],
-    ids=["ends", "counts anew", "no evaluation gives a number"],
+    [
+        ((1, 3, 2, 3, 4), 4, 1),
+        ((1, 0, 2, 1, 3, 2), 6, 4),  # it counts anew
+        ((math.nan,) * 6, 3, 0),  # no evaluation gives a number
+    ],
 )
 def test_patience(tmp_path, scores, last, best, capsys):
     first, again = (Judge(tmp_path, scores, evaluate_every=1, patience=2, steps=6) for _ in range(2))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from npbert.io import InputError, one_of
 from npbert.models.architecture import Architecture
@@ -14,8 +13,7 @@ from npbert.models.architecture import Architecture
 Settings = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A `model_type` of config.json: a row of families.json.
 
     classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
@@ -31,10 +29,10 @@ class Family:
     prefix: str
     tables: list[str]
     decoder: Mapping[str, str]
-    architecture: Mapping[str, Any] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, str]
+    settings: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    architecture: Mapping[str, Any]
 
 
 def _read(name: str) -> Any:

@@ -1,14 +1,16 @@
 """The data of the page: the model's numbers, its network as formulas, masked sentences, and the lines of npbert."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from npbert.data import Example, collate
+from npbert.core import IGNORED
+from npbert.data import SPECIAL, Dialogue, Example, collate, join_pair
 from npbert.gradcheck import LossOf, prove
-from npbert.io import one_of
+from npbert.inference import FillMask
+from npbert.io import counted, one_of
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import ACTIVATIONS, formulas, network
@@ -22,6 +24,9 @@ MOST_NUMBERS = 30_000
 OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
 the loss of the batch."""
+MASK = SPECIAL["mask_id"]
+LENGTH = 5
+"""The number of words of a dialogue's line that fit on a screen."""
 LISTS = ("input_ids", "token_type_ids", "labels")
 """What the page needs of an example."""
 HEADS = ("bert.pooler.", "seq_relationship.")
@@ -98,3 +103,42 @@ def _sentence(
 def _numbers(value: Any) -> dict[str, Any]:
     """Return an array as its shape and its numbers, row by row. (JSON keeps every digit of a float64.)"""
     return {"shape": value.shape, "values": value.astype(np.float64).ravel().tolist()}
+
+
+def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:
+    """Return an example for each text, with the answers as the targets of its [MASK]s, in order.
+
+    answers: a token for every [MASK] of all texts; by default the model's best guesses.
+
+    Raises: ValueError for a text without [MASK] or too long for the model, for another number of answers, and for an
+    answer that is not in the vocabulary.
+    """
+    tokenizer = task.tokenizer
+    encodings = tokenizer.encode(texts)
+    guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
+    if answers and len(answers) != len(guesses):
+        raise ValueError(f"{counted(len(answers), 'answer')} for {len(guesses)} {MASK}: wanted one for each, or none")
+    right = iter(tokenizer.ids(answers or guesses))
+    examples = []
+    for encoding in encodings:
+        labels = [next(right) if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
+        examples.append(Example(encoding.ids, encoding.type_ids, labels, 0))
+    return examples
+
+
+def dialogue_data(
+    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the data of `export`, with an example for each line of the dialogue, with one word masked, and two in the
+    last line. The first is a line of about five words, which fits on a screen. Raises: as export.
+    """
+    examples = []
+    lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
+    for line in lines:
+        whole = join_pair(line, None, dialogue.vocabulary)
+        ids, labels = np.array(whole.input_ids), np.array(whole.labels)
+        count = 2 if line is lines[-1] else 1  # two, for a mean over several masked words
+        hidden = 1 + rng.choice(len(line), count, replace=False)
+        labels[hidden], ids[hidden] = ids[hidden], dialogue.vocabulary.mask_id
+        examples.append(replace(whole, input_ids=ids.tolist(), labels=labels.tolist()))
+    return export(model, examples, dialogue.vocabulary.tokens)

@@ -45,7 +45,7 @@ class Run:
         last = self.last
         row = self.judged.get(last["best_step"]) or next(reversed(self.judged.values()), {})
         of_words = "mlm_accuracy" if "eval_mlm_accuracy" in row else "accuracy"
-        goal, what = last.get("goal", of_words), "examples" if "goal" in last else "masked words"
+        goal, what = last.get("goal", of_words), "masked words" if "corpus" in self.settings else "examples"
         value, baseline = row.get(f"eval_{goal}"), last["baselines"].get(goal)
         if value is None:
             return "There is no evaluation on held-out data yet, so its quality on new data is unknown."

@@ -7,7 +7,7 @@ import numpy as np
 from npbert.data import load_dialogue
 from npbert.io import LOGGER
 from npbert.learn.demo import make_model, train
-from npbert.pages.number.page import dialogue_data
+from npbert.pages.number.export import dialogue_data
 
 
 def number_data(steps: int = 1600) -> dict[str, Any]:

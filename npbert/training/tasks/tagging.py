@@ -25,7 +25,7 @@ Tags = list[list[str]]
 class Tagging(FinetuneTask, Tag):
     """The first token of each word carries its tag; entities are judged as a whole. (Devlin et al. 2018, section 5.3.)
 
-    The given value is the words of a sentence, and the target is the numbers of their tags. Words beyond max_length
+    The given value is the words of a sentence, and the target is their tags. Words beyond max_length
     count as predicted O (outside).
     """
 
@@ -50,15 +50,15 @@ class Tagging(FinetuneTask, Tag):
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
-            rows.append(Labelled(words_, list(map(known.index, tags))))
+            rows.append(Labelled(words_, tags))
         return rows, known
 
     def targets(self, examples: Examples) -> Array:
-        rows = []
+        rows, number_of = [], self.labels.index
         for example in examples:
             row = [IGNORED] * len(example.encoding.ids)
             for word, token in first_tokens(example.encoding).items():
-                row[token] = example.target[word]
+                row[token] = number_of(example.target[word])
             rows.append(row)
         return pad_rows(rows, IGNORED)
 
@@ -87,7 +87,7 @@ class Tagging(FinetuneTask, Tag):
             for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
-        return [[self.labels[number] for number in example.target] for example in examples], predicted
+        return [example.target for example in examples], predicted
 
 
 class PartOfSpeech(Tagging):

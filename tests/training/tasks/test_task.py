@@ -120,7 +120,7 @@ def test_the_surest_mistakes_are_shown_first(read, name):
     content, said, wanted = SHOWN[name]
     task, examples = read(TASKS[name], content, **FILES[name][0])
     row = finite_or_null(task.report_row(said, examples), digits=4)
-    assert row == finite_or_null({**wanted, "examples": len(examples)})
+    assert row == {**wanted, "examples": len(examples)}
 
 
 def test_answers_are_shown_in_their_passage(tokenizer):

@@ -8,7 +8,7 @@ Authors differ in these ways. Another way is another name here:
 | backward is called | backward, gradient, `_backward`, backprop, back_propagate; or longer, as backward_propagation |
 | y is | forward's results before a cache; self.output; of a loss, the number that moves, beside an accuracy |
 | backward takes | dy, or several; none for a loss; forward's inputs; a cache; a learning rate |
-| an argument is | an input, a rate or a cache by its name, and else a dy, as a function's first, and an only one without the name of a later input |
+| an argument is | a rate, a cache or a later input by its name; else a dy, as a function's first always is |
 | a cache is | of an object by its name; of a function, which has no other memory, the last of several results |
 | gradients are | in backward's result, or in the object (`gradients.py`) |
 """

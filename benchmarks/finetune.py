@@ -114,7 +114,7 @@ def measure(side: str, checkpoint: str, settings: FinetuneSettings) -> dict[str,
         else:
             model = TransformersModel(checkpoint, run, settings.seed)
             model.train(run)
-            run.task.model = model  # type: ignore[assignment]  # it is called as npbert's is
+            run.task.model = model  # it is called as npbert's is
             numbers = run.evaluate()
         return {**numbers, "seconds": time.perf_counter() - start}
 

@@ -25,7 +25,7 @@ from npbert.data import (
     pad_rows,
 )
 from npbert.data.corpus import Corpus
-from npbert.data.pretraining_data import PretrainingData
+from npbert.data.training_data import PretrainingData
 
 BATCHES, BATCH_SIZE, MAX_LENGTH = 4, 32, 128
 

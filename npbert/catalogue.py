@@ -72,11 +72,6 @@ def _sized(*sizes: int, **options: Any) -> Build:
     return lambda cls, init: cls(*sizes, init, **options)
 
 
-def _rotary(features: int) -> Build:
-    """Return a function that builds rotary positions for heads of this size."""
-    return lambda cls, init: cls(features, 10.0, init.dtype)
-
-
 def _given(*values: Any) -> Inputs:
     """Return a function that gives these inputs: of a shape, an array that is drawn."""
     return lambda rng: tuple(rng.standard_normal(each) if isinstance(each, tuple) else each for each in values)
@@ -100,32 +95,29 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def distance_attention(**distances: Any) -> Build:
         return lambda cls, init: cls(H, 0.3, bias=bias(RelativeBias, init), **distances)
 
+    def rotary(layer_class: Any, init: Init) -> Any:
+        return layer_class(2 * D // H, 10.0, init.dtype)
+
     def rotary_attention(layer_class: Any, init: Init) -> Any:
-        return layer_class(DotProductAttention(H, 0.3), _rotary(2 * D // H)(Rotary, init))
+        return layer_class(DotProductAttention(H, 0.3), rotary(Rotary, init))
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
         made = layer_class([layer()(EncoderLayer, init), layer(activation="gelu_new")(EncoderLayer, init)])
         made.gradient_checkpointing = checkpointing
         return made
 
-    def pre_norm_encoder(layer_class: Any, init: Init) -> Any:
-        return layer_class([layer()(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS))
-
     def model(layer_class: Any, init: Init, changes: Any = None, **options: Any) -> Any:
         return layer_class(replace(config, **changes or {}), rng=init.rng, dtype=init.dtype, **options)
 
-    def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, **options: Any) -> Any:
+    def loss(given: Batch, options: Any = None, **config: Any) -> Any:
         """Return the functions for a model's loss and its batch."""
-        return lambda cls, init: LossOf(model(cls, init, config, **options)), inputs
+        return lambda cls, init: LossOf(model(cls, init, config, **options or {})), _given(given)
 
-    def batch(**targets: Any) -> Inputs:
-        return lambda rng: (shapes.batch(**targets),)
-
-    def grouped(count: int, labels: Array) -> Inputs:
-        """Return a function that gives a batch of groups of `count` sequences, those of the batch above."""
+    def grouped(count: int, labels: Array) -> Batch:
+        """Return a batch of groups of `count` sequences, those of the other batches."""
         arrays = (shapes.ids, shapes.types, shapes.mask)
         ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
-        return lambda rng: (Batch(ids, types, mask, labels),)
+        return Batch(ids, types, mask, labels=labels)
 
     _, positions = places = np.nonzero(shapes.mask)
     ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)
@@ -137,9 +129,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
     triples, texts_of_triples = _given((B, 3, D), texts), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
-    logits = _given((shapes.N, V), shapes.word_labels[places])
-    weighted = _given((shapes.N, V), shapes.word_labels[places], np.linspace(0.5, 2, shapes.N))
-    angles = _given(wide, lengths.positions)
+    labels, logits = shapes.word_labels[places], (shapes.N, V)
+    batch = partial(Batch, shapes.ids, shapes.types, shapes.mask)
+    of_batch = _given(batch())
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
         **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), x)),
@@ -148,8 +140,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "Embedding": (_sized(V, D), _given(ids)),
         "Gather": (_made(), _given(rows, read[::-1])),
         "Unpack": (_made(), lambda rng: (rng.standard_normal(rows), turned, shapes.mask.shape)),
-        "SoftmaxCrossEntropy": (_made(), logits),
-        "WeightedCrossEntropy": (_made(), weighted),
+        "SoftmaxCrossEntropy": (_made(), _given(logits, labels)),
+        "WeightedCrossEntropy": (_made(), _given(logits, labels, np.linspace(0.5, 2, shapes.N))),
         "MeanSquaredError": (_made(), _given(rows, rows)),
         "InBatchNegatives": (_made(3.0), triples),
         "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
@@ -157,7 +149,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "CoSENT": (_made(3.0), _given((B, 2, D), np.arange(B) % 3)),
         "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), of_three),
-        "Rotary": (_rotary(2 * D // H), angles),
+        "Rotary": (rotary, _given(wide, lengths.positions)),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
         "BinaryCrossEntropy": (_made(), _given((B, T), replaced)),
         "DistanceAttention, bias": (distance_attention(), _given(rows, rows, rows, lengths)),
@@ -181,7 +173,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "Encoder": (encoder, _given(rows, lengths)),
         "Encoder, some rows read": (encoder, some_read),
         "Encoder, one layer three times": (lambda cls, init: cls([layer()(EncoderLayer, init)] * 3), some_read),
-        "Encoder, pre-norm": (pre_norm_encoder, some_read),
+        "Encoder, pre-norm": (
+            lambda cls, init: cls([layer()(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS)),
+            some_read,
+        ),
         "Encoder, checkpointed": (partial(encoder, checkpointing=True), some_read),
         "BertEmbeddings": (embeddings(), of_embeddings),
         "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), of_embeddings),
@@ -192,23 +187,23 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (_sized(D), x),
         "ReplacedTokenHead": (_sized(D), x),
-        "BertModel": (model, batch()),
+        "BertModel": (model, of_batch),
         "BertForPreTraining": loss(batch(**words)),
         "BertForPreTraining, sinusoidal, gelu_new": loss(
-            batch(**words), config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}
+            batch(**words), position_embedding_type="sinusoidal", hidden_act="gelu_new"
         ),
-        "BertForPreTraining, logits of all": (model, batch()),
+        "BertForPreTraining, logits of all": (model, of_batch),
         "BertForMaskedLM": loss(batch(labels=one_without)),
-        "BertForMaskedLM, logits of all": (model, batch()),
+        "BertForMaskedLM, logits of all": (model, of_batch),
         "ElectraForPreTraining": loss(batch(labels=replaced)),
         "ReplacedTokenDetection": loss(batch(labels=one_without)),
-        "BertForSequenceClassification": loss(batch(labels=shapes.class_labels), config={"num_labels": 5}),
-        "BertForSequenceClassification, regression": loss(batch(labels=numbers), config={"num_labels": 1}),
+        "BertForSequenceClassification": loss(batch(labels=shapes.class_labels), num_labels=5),
+        "BertForSequenceClassification, regression": loss(batch(labels=numbers), num_labels=1),
         "BertForMultipleChoice": loss(grouped(2, shapes.next_sentence)),
         "BertForSentenceVectors": loss(texts_of_triples),
-        "BertForSentenceVectors, max, of length 1": loss(texts_of_triples, pooling="max", normalize=True),
-        "BertForSentenceVectors, cls": loss(texts_of_triples, pooling="cls"),
-        "BertForTokenClassification": loss(batch(labels=shapes.word_labels), config={"num_labels": V}),
+        "BertForSentenceVectors, max, of length 1": loss(texts_of_triples, {"pooling": "max", "normalize": True}),
+        "BertForSentenceVectors, cls": loss(texts_of_triples, {"pooling": "cls"}),
+        "BertForTokenClassification": loss(batch(labels=shapes.word_labels), num_labels=V),
         "BertForQuestionAnswering": loss(batch(start_positions=shapes.starts, end_positions=shapes.ends)),
     }
     return {name: Setting(_CLASSES[name.partition(",")[0]], *each) for name, each in made.items()}

@@ -8,7 +8,6 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
-from npbert.data import Batch
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,6 @@ class Shapes:
     def sequences(self) -> Sequences:
         """The Sequences of the rows."""
         return Sequences(self.mask.sum(axis=1))
-
-    def batch(self, **targets: Array) -> Batch:
-        """Return a batch of these, with copies of the arrays."""
-        return Batch(self.ids.copy(), self.types.copy(), self.mask.copy(), **targets)
 
     def __str__(self) -> str:
         lengths = ", ".join(map(str, self.sequences.lengths))

@@ -3,7 +3,7 @@
 import pytest
 
 from npbert.data import SPECIAL, Tokenizer
-from npbert.data.library_tokenizer import bert_tokenizer, numbered
+from npbert.data.tokenizer_files import bert_tokenizer, numbered
 
 
 def small_tokenizer(tokens: str) -> Tokenizer:

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import npbert
-from npbert.cli import main
-from npbert.cli import run as main_of
+from npbert.cli import main, run as main_of
 from npbert.data import load_dialogue
 from npbert.pages.number.page import number_page
 from npbert.pages.site.number import number_data

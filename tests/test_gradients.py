@@ -9,8 +9,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
-from hypothesis import strategies as st
+from hypothesis import given, note, settings, strategies as st
 
 from npbert import Tape
 from npbert.catalogue import CATALOGUE, blocks

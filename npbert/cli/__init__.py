@@ -13,9 +13,8 @@ from dataclasses import fields
 from pkgutil import resolve_name
 
 import npbert
-from npbert.cli.command import Command, UsageError, switch
+from npbert.cli.command import Command, UsageError, help_of, switch, usage, values_of
 from npbert.cli.log import messages_on_standard_error, tell
-from npbert.cli.parser import help_of, usage, values_of
 from npbert.io import (
     LOGGER,
     InputError,

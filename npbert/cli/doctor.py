@@ -2,7 +2,6 @@
 
 import os
 import platform
-import re
 import timeit
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +13,7 @@ import npbert
 from npbert.cli.command import Command
 from npbert.compute import matmul, num_threads
 from npbert.compute.blas import blas_threads
-from npbert.io import counted, how_to_install
+from npbert.io import EXTRAS, counted, how_to_install
 
 SIZE = 1024
 """Rows and columns of both factors in the timed product: as many multiplications as in a small layer."""
@@ -27,8 +26,6 @@ USES = {
     "site": "site",
     "threads": "a NumPy whose BLAS is not OpenBLAS",
 }
-_REQUIREMENT = re.compile(r"""(?!npbert\[)([\w.-]+).*extra == ["']([\w-]+)["']""")
-"""A package and its extra, in a requirement such as `tqdm>=4.66; extra == "hf"`."""
 
 
 class DoctorCommand(Command):
@@ -56,28 +53,13 @@ class DoctorCommand(Command):
 
 def _print_extras() -> None:
     """Print the use of each extra, and its packages, installed or missing."""
-    try:
-        requirements = metadata.requires("npbert") or []
-    except metadata.PackageNotFoundError:
-        print("\nnpbert runs from its folder and is not installed; to list its extras here: pip install -e .")
-        return
-    packages: dict[str, list[str]] = {}
-    for found in filter(None, map(_REQUIREMENT.match, requirements)):
-        packages.setdefault(found[2], []).append(found[1])
-    for extra, names in packages.items():
-        if extra in USES:
-            print(f"\n[{extra}], for {USES[extra]}")
-            for name in names:
-                print(f"  {name} {_version(name) or 'is missing'}")
-            if not all(map(_version, names)):
-                print(f"  to install what is missing: {how_to_install(extra)}")
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
+    installed = metadata.packages_distributions()
+    for extra, use in USES.items():
+        print(f"\n[{extra}], for {use}")
+        for package in EXTRAS[extra]:
+            print(f"  {package} {metadata.version(installed[package][0]) if package in installed else 'is missing'}")
+        if not installed.keys() >= set(EXTRAS[extra]):
+            print(f"  to install what is missing: {how_to_install(extra)}")
 
 
 def _speed() -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
-from npbert.data.tables import TABLE_ENDINGS
+from npbert.data.task_files import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.search import PRECISIONS, at_precision
 from npbert.io import (
@@ -153,24 +153,23 @@ class SearchCommand(VectorCommand):
         """The hits of each query. Empty lines are never found."""
         embed = self.embed()
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
-        lines = self.read()
+        lines = [{**place, "text": text} for place, text in self.read()]
         queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else self.queries
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-        has_text = [bool(text.strip()) for _, text in lines]
+        has_text = [bool(line["text"].strip()) for line in lines]
         known = list(compress(lines, has_text))
         if self.vectors:
             vectors = self._read_vectors(embed, len(lines))[has_text]
         else:
-            vectors = embed([text for _, text in known], batch_size=self.batch_size)
+            vectors = embed([line["text"] for line in known], batch_size=self.batch_size)
         best = embed.semantic_search(queries, vectors, top_k=max(RERANKED, self.top_k))
         for query, hits in zip(queries, best, strict=True):
-            found = [(known[hit.corpus_id], hit.score) for hit in hits]
+            found = [{**known[number], "score": score} for number, score in hits]
             if judge:
-                order = judge.rerank(query, [text for (_, text), _ in found])
-                found = [(found[hit.corpus_id][0], hit.score) for hit in order]
-            rows = [{**place, "text": text, "score": score} for (place, text), score in found[: self.top_k]]
-            yield {"query": query, "hits": rows}
+                order = judge.rerank(query, [each["text"] for each in found])
+                found = [{**found[number], "score": score} for number, score in order]
+            yield {"query": query, "hits": found[: self.top_k]}
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write the hits; on a terminal, one line of the screen for each."""

@@ -34,8 +34,6 @@ class GradcheckCommand(Command):
 
     def run(self) -> int:
         """Print a line for each block. Returns 0 if all derivatives are right, else 1."""
-        if not self._chosen(AWKWARD):
-            one_of(blocks(AWKWARD)).check("block", self.block)
         reports = [report for seed in range(self.seeds) for report in self._check(seed)]
         total, proved = sum(report.count for report in reports), sum(bool(report.proof) for report in reports)
         is_right = all(report.ok for report in reports)
@@ -44,18 +42,23 @@ class GradcheckCommand(Command):
         return int(not is_right)
 
     def _chosen(self, shapes: Shapes) -> dict[str, Any]:
-        """Return the block of that name with its variants (LayerNorm, or "FeedForward, gelu"), or all blocks."""
-        found = blocks(shapes)
-        return {name: found[name] for name in found if self.block is None or f"{name},".startswith(f"{self.block},")}
+        """Return the block of that name with its variants (LayerNorm, or "FeedForward, gelu"), or all blocks. Raises:
+        InputError for an unknown name."""
+        known = blocks(shapes)
+        found = {name: known[name] for name in known if self.block is None or f"{name},".startswith(f"{self.block},")}
+        if not found:
+            one_of(known).check("block", self.block)
+        return found
 
     def _check(self, seed: int) -> list[Any]:
         """Check each block and print its line."""
         shapes = Shapes.drawn(np.random.default_rng(seed)) if seed else AWKWARD
+        chosen = self._chosen(shapes)
         print(f"{shapes}\n")
         print(f"{'block':<42}{'derivatives':>11}{'proof took':>12}{FINITE_DIFFERENCES:>20}{COMPLEX_STEP:>14}")
         print(f"{'(accepted)':<65}{TOLERANCES[FINITE_DIFFERENCES]:>20.0e}{TOLERANCES[COMPLEX_STEP]:>14.0e}")
         reports = []
-        for name, case in self._chosen(shapes).items():
+        for name, case in chosen.items():
             layer, inputs, rng = case.make(seed=seed)
             report = check_gradients(layer, *inputs, rng=rng, seed=seed)
             worst = [report.worst.get(method) for method in _METHODS]

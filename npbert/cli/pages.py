@@ -10,7 +10,7 @@ from npbert.inference import FillMask
 from npbert.io import InputError, check_writable, setting
 from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
-from npbert.pages.number.page import masked_sentences
+from npbert.pages.number.export import masked_sentences
 from npbert.pages.report.page import write_report
 
 _PAGE = "page.html"

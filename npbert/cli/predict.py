@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 from npbert.cli.command import switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
-from npbert.data.conll import column_number, read_conll
-from npbert.data.squad import Question, read_squad
-from npbert.data.tables import TABLE_ENDINGS, json_rows
+from npbert.data.task_files import TABLE_ENDINGS, Question, column_number, json_rows, read_conll, read_squad
 from npbert.inference import Answer, Classify, FillMask, Tag
 from npbert.io import at_least, read_all, read_lines, read_texts, setting
 

@@ -2,13 +2,13 @@
 
 Layers call `matmul`, `rowwise`, `sum_rows` and so on, and do not know how many threads there are; only attention, and
 `BertModel.encode`, give pieces of work to `run`. A batch is cut by its size before the layers see it (`cut.py`). BLAS
-is held to one thread while `run` works (`blas_hold.py`), and gets its threads back for inference that is too small to
+is held to one thread while `run` works (`blas.py`), and gets its threads back for inference that is too small to
 split (`blas_lending.py`).
 """
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
-from npbert.compute.blas_hold import hold_blas
+from npbert.compute.blas import hold_blas
 from npbert.compute.cut import bounded_parts, inference_parts, neighbours, training_parts
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from npbert.compute.blas_hold import hold_blas
+from npbert.compute.blas import hold_blas
 from npbert.compute.threads import num_threads, on_one_thread
 
 Result = TypeVar("Result")

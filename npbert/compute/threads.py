@@ -2,7 +2,7 @@
 
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among its threads in equal shares, and all
 wait for the slowest: with another busy process, a small product takes a hundred times as long. So npbert holds BLAS to
-one thread while it computes (blas_hold.py), and cuts large work into pieces. A thread that has finished a piece takes
+one thread while it computes (blas.py), and cuts large work into pieces. A thread that has finished a piece takes
 the next one. (Work too small to cut: blas_lending.py.)
 """
 
@@ -17,14 +17,15 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from npbert.compute import blas_hold
+from npbert.compute import blas
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 VARIABLE = "NPBERT_NUM_THREADS"
 
@@ -43,7 +44,7 @@ def num_threads() -> int:
     if _here.count is not None:
         return _here.count
     if _state.count is None:
-        _state.count = blas_hold.count_of_its_own() or len(processors())
+        _state.count = blas.count_of_its_own() or len(processors())
     return _state.count
 
 
@@ -68,8 +69,8 @@ def set_num_threads(count: int) -> None:
         pool.shutdown(wait=False)
 
 
-def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None = None) -> None:
-    """Call work(item) once for every item, on several threads, and return when all are done.
+def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None = None) -> list[Result]:
+    """Call work(item) once for every item, on several threads, and return the results in order when all are done.
 
     of: the number of all items, if these are only some of them; it decides the cut of products (`ways`).
 
@@ -81,14 +82,21 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     again. The remaining items are not started.
     """
     items = list(items)
-    left, threads = iter(items), num_threads()
+    found: list[Any] = [None] * len(items)
+    left, threads = iter(enumerate(items)), num_threads()
+
+    def do(numbered: tuple[int, Item]) -> None:
+        number, item = numbered
+        found[number] = work(item)
+
     within = max(1, _here.ways // max(1, of or len(items)))
-    with blas_hold.hold_blas() if _here.count != 1 else contextlib.nullcontext() as is_held:
+    with blas.hold_blas() if _here.count != 1 else contextlib.nullcontext() as is_held:
         doers = min(threads, len(items)) if is_held else 1
         if doers > 1:
-            _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
+            _on_several(partial(_drain, do, left, threads // doers, within), left, doers - 1)
         else:
-            _drain(work, left, threads, within)
+            _drain(do, left, threads, within)
+    return found
 
 
 def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:
@@ -177,7 +185,7 @@ def processors() -> Collection[int]:
 def _start_in_child() -> None:
     global _state
     _state = _State(_state.count)
-    blas_hold.start_in_child()
+    blas.start_in_child()
 
 
 _state, _here = _State(), _Here()

@@ -65,25 +65,22 @@ class Batch(_Named):
         if ids.ndim not in (2, 3) or not ids.size:
             wanted = "(B, T), or (B, C, T) for multiple choice, with at least one token"
             raise ValueError(f"input_ids has shape {ids.shape}, wanted {wanted}")
-        if self.token_type_ids is None:
-            self.token_type_ids = np.zeros_like(ids)
-        if self.attention_mask is None:
-            self.attention_mask = np.ones_like(ids)
+        usual = {"token_type_ids": np.zeros_like(ids), "attention_mask": np.ones_like(ids)}
         for name, values in vars(self).items():
-            if values is not None:
-                array = _numbers(name, values)
-                setattr(self, name, array)
-                shape, wanted = ids.shape[:1], f"one for each of the {len(ids)} sequences"
-                if name in _INPUTS:
-                    shape, wanted = ids.shape, f"{ids.shape}, as input_ids"
-                if (array.shape[:1] if name == "labels" else array.shape) != shape:
-                    raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
-        wrong = self.attention_mask[(self.attention_mask != 0) & (self.attention_mask != 1)]
+            array = usual.get(name) if values is None else _numbers(name, values)
+            setattr(self, name, array)
+            shape, wanted = ids.shape[:1], f"one for each of the {len(ids)} sequences"
+            if name in _INPUTS:
+                shape, wanted = ids.shape, f"{ids.shape}, as input_ids"
+            if array is not None and (array.shape[:1] if name == "labels" else array.shape) != shape:
+                raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
+        mask = self.attention_mask
+        wrong = mask[(mask != 0) & (mask != 1)]
         if wrong.size:
             raise ValueError(f"attention_mask has a {wrong[0]}, wanted only 1 (real) and 0 (padding)")
-        empty = np.argwhere(~self.attention_mask.any(axis=-1))
-        if empty.size:
-            where = ", ".join(map(str, empty[0].tolist()))
+        empty = np.argwhere(~mask.any(axis=-1)).tolist()
+        if empty:
+            where = ", ".join(map(str, empty[0]))
             raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")
 
     def grouped(self, count: int) -> Batch:
@@ -105,9 +102,9 @@ class Batch(_Named):
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if array is not None}
         rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
-        texts = list(np.ndindex(self.input_ids.shape[:-1]))[:_MOST_TEXTS] if self.names else []
-        title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
-        return titled(title, *rows, *map(self._text, texts))
+        if self.names:
+            rows += map(self._text, list(np.ndindex(self.input_ids.shape[:-1]))[:_MOST_TEXTS])
+        return titled(f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *rows)
 
     def _text(self, index: tuple[int, ...]) -> str:
         """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
@@ -118,10 +115,9 @@ class Batch(_Named):
             for place in np.flatnonzero(targets != IGNORED):
                 (label,) = self.names.get("labels", list)(targets[[place]])
                 tokens[place] += f"→{label}"
-        whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
-        said = ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
         shown = " ".join(tokens[:_MOST_TOKENS])
-        return f"{shown}  ->  {said}" if said else shown
+        said = [f"{name} {array[index[0]]}" for name, array in vars(self).items() if np.ndim(array) == 1]
+        return f"{shown}  ->  {', '.join(said)}" if said else shown
 
 
 class Ids(NamedTuple):
@@ -133,11 +129,6 @@ class Ids(NamedTuple):
     ids: Array
     type_ids: Array
     overflowing: bool
-
-
-def ids_of(encoding: Any) -> Ids:
-    """Return the Ids of an encoding of the library."""
-    return Ids(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), bool(encoding.overflowing))
 
 
 def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int) -> Array:

@@ -5,8 +5,8 @@ They are from many BERT tutorials, with their slips ("Thanks you").
 
 from dataclasses import dataclass
 
-from npbert.data.library_tokenizer import bert_tokenizer, numbered
 from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer_files import bert_tokenizer, numbered
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
 from npbert.io import import_extra

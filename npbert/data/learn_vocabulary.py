@@ -1,7 +1,7 @@
 """Learning a WordPiece vocabulary from text, with the library `tokenizers`; the same text gives the same vocabulary."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -44,8 +44,11 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     if vocab_size < len(first):
         tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
         raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")
+    repeated = (
+        f"{word} " * min(_AT_ONCE, count - done) for word, count in words.items() for done in range(0, count, _AT_ONCE)
+    )
     library.train_from_iterator(
-        _texts(words),
+        repeated,
         vocab_size=vocab_size,
         min_frequency=min_frequency,
         special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
@@ -67,10 +70,3 @@ def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:
     characters = sorted(counts, key=lambda character: (-counts[character], character))[:MOST_CHARACTERS]
     within = {character for word in words for character in word[1:]} & set(characters)
     return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]
-
-
-def _texts(words: Counter[str]) -> Iterator[str]:
-    """Yield texts with each word as often as it was counted."""
-    for word, count in words.items():
-        for done in range(0, count, _AT_ONCE):
-            yield f"{word} " * min(_AT_ONCE, count - done)

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from npbert.data.batch import Batch, Ids, ids_of, pad
+from npbert.data.batch import Batch, Ids, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.library_tokenizer import Encoding, bert_tokenizer, cutting_tokenizer, numbered, panics_named
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.data.tokenizer_files import read_tokenizer, write_tokenizer
+from npbert.data.tokenizer_files import (
+    Encoding,
+    bert_tokenizer,
+    cutting_tokenizer,
+    numbered,
+    panics_named,
+    read_tokenizer,
+    write_tokenizer,
+)
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError
-from npbert.io.files import model_file
+from npbert.io import FileError, model_file
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
-
-CHARACTERS = 64
-"""A text with more characters per wanted token is not read to its end."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
 """The first character of a token that begins a word: for byte pairs (a space, as one character), and for Unigram."""
@@ -61,23 +63,21 @@ class Tokenizer(Vocabulary):
         has_types: bool = True,
         path: Path | None = None,
     ) -> None:
-        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
-        self.max_length = max_length
-        self.truncation_side, self.has_types = truncation_side, has_types
-        self.library_tokenizer.no_padding()
-        self.library_tokenizer.no_truncation()
-        ids: dict[str, int] = self.library_tokenizer.get_vocab()
+        library_tokenizer.no_padding()
+        library_tokenizer.no_truncation()
+        ids: dict[str, int] = library_tokenizer.get_vocab()
         tokens = sorted(ids, key=ids.__getitem__)
         for place, token in enumerate(tokens):
             if ids[token] != place:
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
         super().__init__(tokens, special)
-        if type(self.library_tokenizer.model).__name__ != "WordPiece":
-            begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
-            self.continues = self.is_word & ~begins
+        if type(library_tokenizer.model).__name__ != "WordPiece":
+            self.continues = self.is_word & [not token.startswith(WORD_BEGINS) for token in tokens]
+        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
+        self.max_length, self.truncation_side, self.has_types = max_length, truncation_side, has_types
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here without a token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
-            around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
+            around = f"no {special['cls_id']} before a text and no {special['sep_id']} after it"
             raise ValueError(f"it puts {around}: its post_processor is missing or wrong")
 
     @classmethod
@@ -145,40 +145,27 @@ class Tokenizer(Vocabulary):
         Raises: TypeError for one string, and for values that are neither texts nor pairs; ValueError for a max_length
         below one token of each text, and for half of a character; FileError if the tokenizer fails on a text.
         """
-        return self._encodings(self._read_texts(texts, max_length), max_length)
+        return list(self._encoded(texts, max_length))
 
     def encode_ids(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Ids]:
         """Return only the model's input of each text, for many texts. Otherwise as encode."""
-        read = self._read_texts(texts, max_length)
-        parts = (read[start : start + AT_ONCE] for start in range(0, len(read), AT_ONCE))
-        return [ids_of(each) for part in parts for each in self._encodings(part, max_length)]
+        return [
+            Ids(np.array(each.ids, np.int32), np.array(each.type_ids, np.int32), bool(each.overflowing))
+            for each in self._encoded(texts, max_length)
+        ]
 
-    def _read_texts(self, texts: Sequence[Text], max_length: int | None) -> Sequence[Text]:
-        """Return the texts, checked, and only the beginnings of very long ones."""
+    def _encoded(self, texts: Sequence[Text], max_length: int | None) -> Iterator[Encoding]:
+        """Check the texts, and yield the encoding of each."""
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        _check_room(max_length)
-        if max_length is None or self.truncation_side == "left":
-            return texts
-        cut = partial(self._beginning, max_length=max_length)
-        return [cut(text) if isinstance(text, str) else (cut(text[0]), cut(text[1])) for text in texts]
-
-    def _beginning(self, text: str, max_length: int) -> str:
-        """Return a beginning of a very long text with more than max_length tokens: the rest would be cut off."""
-        size = CHARACTERS * max_length
-        while len(text) > size:
-            words = self._encodings([text[:size]], add_special_tokens=False)[0].word_ids
-            if len(words) - words.count(words[-1] if words else None) > max_length:  # the last may be half a word
-                return text[:size]
-            size *= 4
-        return text
+        for start in range(0, len(texts), AT_ONCE):
+            yield from self._encodings(texts[start : start + AT_ONCE], max_length)
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Return sentences of words as tokens. Their `word_ids` are the numbers of the words."""
-        _check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
@@ -201,6 +188,8 @@ class Tokenizer(Vocabulary):
         cutting_tokenizer). how: options of its encode_batch."""
         tokenizer = self.library_tokenizer
         if max_length is not None:
+            if stride is None and max_length < 5:
+                raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         try:
             with panics_named(f"{self.path or 'the tokenizer'} cannot be used on this text"):
@@ -222,9 +211,3 @@ class Tokenizer(Vocabulary):
         batch.token_type_ids *= self.has_types
         batch.names = {"input_ids": self.decode}
         return batch
-
-
-def _check_room(max_length: int | None) -> None:
-    """Raise ValueError for a max_length below one token of each text of a pair."""
-    if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")

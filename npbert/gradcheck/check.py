@@ -14,9 +14,9 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.gradients import Grads
 from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.paths import Grads
 from npbert.gradcheck.report import EXACT, NOT_PROVED, GradientError, Gradients, Proof, Report, compared
 from npbert.gradcheck.restoring import everything_restored
 

@@ -11,8 +11,8 @@ from npbert.core import Parameter, Tape
 from npbert.gradcheck.exact.bridge import check_linear
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
-from npbert.gradcheck.paths import leaves
+from npbert.gradcheck.inputs import as_tuple, copied, different
+from npbert.gradcheck.paths import changed, leaves, listed, snapshot
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -22,16 +22,6 @@ _SET = (
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
-def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
-    """Return each name with its array, and a copy."""
-    return [(name, array, np.copy(array)) for name, array in arrays]
-
-
-def _changed(arrays: list[Outputs]) -> list[str]:
-    """Return the names of the watched arrays that have changed."""
-    return [name for name, now, before in arrays if not np.array_equal(now, before, equal_nan=True)]
-
-
 class Call:
     """A forward on a new tape, and its backward, with copies of all arguments."""
 
@@ -39,11 +29,12 @@ class Call:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
         inputs = [(name, copied(value)) for name, value in function.named_inputs()]
         arrays = [leaves(value, lambda each: isinstance(each, np.ndarray), name) for name, value in inputs]
-        self.given = _watched([*itertools.chain(*arrays), *(("dy", dy) for dy in self.dy)])
+        dys = self.dy if len(self.dy) > 1 else self.dy[0]
+        self.given = snapshot(dict(itertools.chain(*arrays)) | listed(dys, "dy"))
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
-        if names := _changed(self.given):
+        if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
+        self._returned = snapshot(listed(self.y, "y"))
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -55,7 +46,7 @@ class Call:
             _tell_refusal(error, function.parameters)
             raise
         function.derive_by(found)
-        self._returned += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
+        self._returned |= snapshot({f"d{name}": found[name] for name in function.float_inputs})
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
@@ -63,7 +54,7 @@ class Call:
 
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
-        for name in _changed(self._returned):
+        for name in changed(self._returned):
             raise GradientError(
                 f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
                 f"buffer, or writes into it in place"
@@ -74,7 +65,7 @@ class Call:
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(name, array) for name, array, _ in [*self.given, *self._returned]]
+        others += [(name, array) for name, (array, _) in [*self.given.items(), *self._returned.items()]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -136,7 +127,7 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
-    if names := _changed(call.given):
+    if names := changed(call.given):
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)

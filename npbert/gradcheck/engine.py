@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.calls import is_stateful
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
 from npbert.gradcheck.paths import is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
-from npbert.gradcheck.stateful import is_stateful
 
 _DATA = "data", "value", "cached_data"
 _GRADIENTS = "grad", "gradient", "derivative"
@@ -48,14 +48,14 @@ class EngineForm(Form):
     """
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
-        self._f, self._arguments = f, given
+        self._f, self._arguments = f, list(given)
         of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
         found = once([*of_inputs, *values_in(f)])
         self._values = [value for _, value in found]
-        self.values = [np.array(_data(value), dtype=float) for value in self._values]
         self._restore = saved([*self._values, *set(map(type, self._values))])
-        super().__init__([path for path, _ in found], self._run, self._undo)
-        self.moved, self.given = self.input_names, len(of_inputs)
+        numbers = [np.array(_data(value), dtype=float) for value in self._values]
+        super().__init__([path for path, _ in found], numbers, self._forwarded, self._undo)
+        self.given = len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with
@@ -67,7 +67,7 @@ class EngineForm(Form):
     @cached_property
     def _takes_values(self) -> bool:
         """True if backward takes a value, as its gradients are values."""
-        y = self._computed(self.values)
+        y = self._computed(list(self.values.values()))
         if asked(y.backward, required=True):
             return False
         y.backward()
@@ -89,7 +89,7 @@ class EngineForm(Form):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
 
-    def _run(self, inputs: list[Any]) -> tuple[Any, Any]:
+    def _forwarded(self, _: Any, inputs: list[Any]) -> tuple[Any, Any]:
         return _data(self._computed(inputs)), inputs
 
     def _undo(self, dy: Any, inputs: list[Any]) -> Any:

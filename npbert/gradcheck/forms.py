@@ -1,69 +1,149 @@
-"""Form: other people's code as a layer: a forward, and a vjp.
+"""Form: other people's code as a layer, run on copies of what it is given.
 
-Then the check, the proof and the explanation work for it, too: see `function_forms.py` and `stateful.py`.
+Forms differ by data: the functions that call the author's forward and backward, the object with their state, and
+whether backward takes a dy. `gradients.py` finds the gradients by one rule, for all of them.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import as_numbers, constants_like
+from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, is_float_array, mapped
+from npbert.gradcheck.paths import Values, is_in_dict, leaves, listed, once, values_at
+
+
+class Kept(NamedTuple):
+    """What a forward returns and leaves: y, the object, the values for backward, and the inputs of the Form."""
+
+    y: Any
+    thing: Any
+    left: Any
+    inputs: Sequence[Any]
 
 
 class Form(Layer):
-    """Another author's code as a layer.
+    """Another author's code as a layer. Each call runs a copy of the object and of the inputs.
 
-    input_names: of forward's inputs.
-    run(inputs): y, and the values for backward.   back(dy, kept): the author's backward.
-    moved: the names of the inputs with a gradient.
-    pick: the indices of their gradients in backward's result; None: all.
-    note: for the report.   given: the number of inputs of the author's forward.
+    names, arguments: the inputs of the author's forward.   thing: the object with their state, or None.
+    run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
+    takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
+
+    `gradients.find` sets these:
+    values: the inputs of the layer by path: arrays among the author's inputs, and parameters.
+    gradients: of each variable, the paths of the arrays that add up to its gradient after backward, in the object or in
+    backward's result; its own path if backward takes a step.
+    is_read: False to return backward's result as it is.   given: the number of values from the author's inputs.
+    loss: its place, if forward returns it in a tuple.   note: for the report.
     """
 
     note = ""
 
-    def __init__(self, names: Sequence[str], run: Function, back: Function) -> None:
-        self.input_names, self._run, self._back = list(names), run, back
-        self.moved, self.given = list[str](), len(names)
-        self.pick: list[Any] | None = None
-        self._draws = 0
+    def __init__(
+        self,
+        names: Sequence[str],
+        arguments: Sequence[Any],
+        run: Function,
+        back: Function,
+        *,
+        thing: Any = None,
+        takes_dy: bool = True,
+        takes_step: bool = False,
+    ) -> None:
+        self.takes_dy, self.takes_step = takes_dy, takes_step
+        self._run, self._back, self._draws = run, back, 0
+        self.loss: int | None = None
+        self.gradients, self.is_read = dict[str, tuple[str, ...]](), True
+        self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
+        self.hold(thing)
+        self.take(dict(zip(names, arguments, strict=True)))
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the values."""
+        return list(self.values)
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
 
+    def take(self, arguments: Values) -> None:
+        """Take these inputs of the author's forward, by name. A function's floats become arrays, which may move."""
+        kind = float | np.floating if self.thing is None else ()
+        self.numbers = [name for name, value in arguments.items() if isinstance(value, kind)]
+        self.arguments = arguments | {name: np.array(arguments[name], float) for name in self.numbers}
+        self.values = dict(once(pair for pair in self.inputs().items() if isinstance(pair[1], np.ndarray)))
+        self.given = len(self.values)
+
+    def inputs(self) -> Values:
+        """Return the author's inputs, those in lists and dicts one by one."""
+        return {path: each for name, value in self.arguments.items() for path, each in listed(value, name).items()}
+
+    def is_in_dict(self, name: str) -> bool:
+        """True if an input is in a dict, where it has a name and no place."""
+        return is_in_dict(name) and name not in self.arguments
+
+    def hold(self, thing: Any, zeros: Iterable[str] = ()) -> None:
+        """Run copies of this object from now on, with arrays of float64, and with 0 at these paths."""
+        self.thing, self._held = thing, dict[int, Any]()
+        for path, value in values_at(thing).items():
+            held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
+            self._held.setdefault(id(value), held)
+
+    def ran(self, inputs: Sequence[Any], others: dict[int, Any] | None = None) -> Kept:
+        """Run the author's forward. NumPy's global generator draws the same numbers in each.
+
+        others: more arrays of the object, by id of its own."""
+        np.random.seed(0)
+        held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
+        for (name, value), now in zip(self.values.items(), inputs, strict=True):
+            is_constant = name in self.numbers and name not in self.gradients
+            held[id(value)] = now.item() if is_constant else own(now, name in self.gradients)
+        thing, arguments = copy.deepcopy((self.thing, [*self.arguments.values()]), held | (others or {}))
+        y, left = self._run(thing, arguments)
+        return Kept(y if self.loss is None else y[self.loss], thing, left, inputs)
+
+    def undone(self, dy: Any, kept: Kept) -> tuple[Any, Values]:
+        """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
+        path."""
+        self._draws += 1
+        np.random.seed(self._draws)
+        returned = mapped(_plain_number, self._back(mapped(own, dy), kept.left))
+        shapes = [(len(self.values), *value.shape) for value in self.values.values()]
+        if len(shapes) > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
+            returned = list(returned)  # a gradient for each input
+        return returned, values_at(kept.thing) | values_at(returned, "returned")
+
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
-        """Run the author's forward on copies."""
-        named = zip(self.input_names, inputs, strict=True)
-        y, kept = self.ran([own(value, name in self.moved) for name, value in named])
+        """Run the author's forward with these values."""
+        kept = self.ran(inputs)
         tape.keep(self, kept=kept)
-        return mapped(plain, y)
+        return mapped(plain, kept.y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:
-        """Run the author's backward on copies. Returns the gradients of the inputs that have one."""
-        found = mapped(plain, self.returned(mapped(own, dy), tape.take(self)))
-        found = found if isinstance(found, tuple | list | dict) else (found,)
-        return found if self.pick is None else tuple(found[key] for key in self.pick)
+        """Run the author's backward. Returns the gradients of the variables."""
+        kept = tape.take(self)
+        returned, after = self.undone(dy, kept)
+        if not self.is_read:
+            return returned
+        found = []
+        for (name, value), before in zip(self.values.items(), kept.inputs, strict=True):
+            if name in self.gradients:
+                paths = self.gradients[name]
+                written = [after[path] for path in paths if after.get(path) is not None]
+                gradient = sum(written) if written else np.zeros(value.shape)
+                gradient = before - gradient if paths == (name,) else gradient
+                found.append(plain(gradient if self.takes_dy else dy * gradient))
+        return tuple(found)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """True for the code of a function, a method of the owner, that only calls what is checked."""
         return False
-
-    def ran(self, inputs: list[Any]) -> tuple[Any, Any]:
-        """Return y, and the values for backward. NumPy's global generator draws the same numbers in each forward."""
-        np.random.seed(0)
-        return self._run(inputs)
-
-    def returned(self, dy: Any, kept: Any) -> Any:
-        """Return the result of the author's backward, each of which draws other numbers."""
-        self._draws += 1
-        np.random.seed(self._draws)
-        return self._back(dy, kept)
 
 
 def own(value: Any, is_moved: bool = False) -> Any:
@@ -72,7 +152,7 @@ def own(value: Any, is_moved: bool = False) -> Any:
     if isinstance(value, np.ndarray):
         value = value[()] if is_moved and not value.ndim else np.copy(value)
         return constants_like(value) if is_exact() and is_float_array(value) else value
-    return {key: own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
+    return copy.deepcopy(value)
 
 
 def plain(value: Any) -> Any:
@@ -93,3 +173,12 @@ def is_tensor(value: Any) -> bool:
     """True for a tensor of any library except NumPy."""
     is_numpy = isinstance(value, np.ndarray | np.generic)
     return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))
+
+
+def is_number(value: Any) -> bool:
+    """True for a number, an array or a tensor."""
+    return isinstance(value, np.ndarray | np.generic | int | float | complex | Number) or is_tensor(value)
+
+
+def _plain_number(value: Any) -> Any:
+    return plain(value) if is_number(value) else value

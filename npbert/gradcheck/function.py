@@ -61,7 +61,7 @@ class ScalarFunction:
     def float_inputs(self) -> dict[str, int]:
         """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
         of a Form, or the float arrays that are not `constant_inputs` of the layer, such as the target of a loss."""
-        constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "moved", None)
+        constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "gradients", None)
         return {
             f"input {name}" if name in self.parameters else name: position
             for position, (name, value) in enumerate(self.named_inputs())

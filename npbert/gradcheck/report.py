@@ -90,7 +90,7 @@ class Proof:
 
     derivatives: the number of variables.   seconds: the time it took.
     reason: for "not proved", or for a refutation other than wrong gradients.
-    wrong: the refuted gradients.   parts: the innermost parts that they come from; () for the layer itself.
+    wrong: the refuted gradients.
     dropped: the small constants that would have to be 0 for a proof.
     """
 
@@ -99,7 +99,6 @@ class Proof:
     seconds: float = 0.0
     reason: str = ""
     wrong: tuple[Comparison, ...] = ()
-    parts: tuple[str, ...] = ()
     dropped: tuple[float, ...] = ()
 
     def __bool__(self) -> bool:
@@ -110,9 +109,8 @@ class Proof:
             return (
                 f"proved: {self.derivatives:,} derivatives, in exact integer arithmetic ({1e3 * self.seconds:.0f} ms)"
             )
-        come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
-            return with_title("\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)]))
+            return with_title("\n".join(["refuted: wrong gradients", *map(_refuted, self.wrong)]))
         return f"{self.verdict}: {self.reason}"
 
 

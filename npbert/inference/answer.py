@@ -76,14 +76,10 @@ class Answer(Task):
             for encodings, passage in zip(windows, passages, strict=True)
         ]
 
-    def outputs(self, batch: Batch) -> Array:
-        """Return the scores of each token as the start and as the end of the answer (B, 2, T)."""
-        return np.stack(super().outputs(batch), axis=1)
-
-    def logits(self, windows: Sequence[Encoding]) -> list[Array]:
-        """Return an array (2, T) for each window, without padding."""
-        both = super().logits(windows)
-        return [scores[:, : len(window.ids)] for scores, window in zip(both, windows, strict=True)]
+    def outputs(self, batch: Batch) -> list[Array]:
+        """Return for each window (2, T) the scores of each of its tokens as the start and as the end of the answer."""
+        scores, lengths = np.stack(super().outputs(batch), axis=1), batch.attention_mask.sum(axis=1)
+        return [each[:, :length] for each, length in zip(scores, lengths, strict=True)]
 
     def best(self, windows: Sequence[Encoding], logits: Iterable[Array], passage: str, count: int) -> list[AnswerSpan]:
         """Return the `count` best answers to one question, from all windows of its passage and their `logits`.
@@ -92,19 +88,18 @@ class Answer(Task):
         all of it in the passage, and its probability is e^score / Σ e^score over the legal spans of all windows. A span
         in two windows counts once.
         """
-        spans, scores = [], []
-        for number, (window, (start_scores, end_scores)) in enumerate(zip(windows, logits, strict=True)):
+        spans: list[tuple[Encoding, int, int]] = []
+        scores = []
+        for window, (start_scores, end_scores) in zip(windows, logits, strict=True):
             tokens = np.flatnonzero([sequence == 1 for sequence in window.sequence_ids])  # (P,)
-            rows, columns = np.nonzero(np.triu(np.tri(len(tokens), k=self.max_answer_length - 1)))  # of (P, P)
-            starts, ends = tokens[rows], tokens[columns]
-            spans.append(np.stack([np.full_like(starts, number), starts, ends], axis=1))
+            starts, ends = tokens[np.array(np.nonzero(np.triu(np.tri(len(tokens), k=self.max_answer_length - 1))))]
+            spans += [(window, start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
             scores.append(start_scores[starts] + end_scores[ends])
-        places, values = np.concatenate(spans), np.concatenate(scores, dtype=float)
+        values = np.concatenate(scores, dtype=float)
         probabilities = Softmax()(values)
         best: dict[tuple[int, int], AnswerSpan] = {}
         for place in np.argsort(-values, kind="stable"):
-            number, first, last = places[place]
-            window = windows[number]
+            window, first, last = spans[place]
             start, _ = window.word_to_chars(window.word_ids[first], 1)
             _, end = window.word_to_chars(window.word_ids[last], 1)
             span = AnswerSpan(passage[start:end], float(probabilities[place]), start, end)

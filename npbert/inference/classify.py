@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.inference.embed import Embed
-from npbert.inference.search import Hit, similarity, unit_vectors
+from npbert.inference.search import Hit, scaled, similarity
 from npbert.inference.task import ForTexts
 from npbert.io import InputError
 from npbert.layers import Softmax
@@ -74,7 +74,7 @@ class ClassCenters:
 
     def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
         self.embed, self.labels = embed, sorted(set(labels))
-        vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
+        vectors, of_each = scaled(embed(texts)), np.array(labels)
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])
 
     def __call__(self, texts: Iterable[str]) -> list[Label]:

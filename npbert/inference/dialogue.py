@@ -8,6 +8,7 @@ import numpy as np
 
 from npbert.core import IGNORED
 from npbert.data import IS_NEXT, Dialogue, collate, join_pair, split_words, word_tokenizer
+from npbert.inference.task import Task
 from npbert.layers import Softmax
 from npbert.models import BertForPreTraining
 
@@ -46,10 +47,8 @@ def save_dialogue_model(
     Raises: FileExistsError for a folder with another model, unless `overwrite`.
     """
     tokenizer = word_tokenizer(dialogue.vocabulary)
-    tokenizer.max_length = model.config.max_position_embeddings
     larger = BertForPreTraining(replace(model.config, vocab_size=len(tokenizer)), rng=None)
     for old, new in zip(model.parameters(), larger.parameters(), strict=True):
         new.value[...] = old.value.mean(axis=0)
         new.value[: len(old.value)] = old.value
-    tokenizer.save_pretrained(folder, overwrite=overwrite)
-    larger.save_pretrained(folder, overwrite=overwrite)
+    Task(larger, tokenizer).save_pretrained(folder, overwrite=overwrite)

@@ -8,12 +8,11 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Text, Tokenizer
-from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
+from npbert.inference.search import Hit, scaled, semantic_search, similarity
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io import InputError, one_of
-from npbert.models import POOLINGS as OF_TOKENS
-from npbert.models import BertModel, PackedBatch, Reads, TextPooling
+from npbert.models import POOLINGS as OF_TOKENS, BertModel, PackedBatch, Reads, TextPooling
 
 POOLINGS = (*OF_TOKENS, "pooler")
 
@@ -107,10 +106,7 @@ class Embed(Task):
             vector: Array = self([texts])[0]
             return vector
         vectors = self.run(
-            self.tokenize(texts),
-            self.outputs,
-            batch_size=batch_size,
-            show_progress_bar=show_progress_bar,
+            self.tokenize(texts), self.outputs, batch_size=batch_size, show_progress_bar=show_progress_bar
         )
         dtype = self.model.parameters()[0].value.dtype
         return np.array(vectors, dtype).reshape(-1, self.model.config.hidden_size)
@@ -132,10 +128,9 @@ class Embed(Task):
     def _vectors(self, given: Any) -> Any:
         """Return the vectors of texts; anything else unchanged."""
         if isinstance(given, str):
-            return self([given])
+            given = [given]
         items = given if hasattr(given, "__array__") else list(given)
-        first = items[0] if len(items) else ""
-        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and isinstance(first[0], str))
+        is_text = np.asarray(list(items[:1])).dtype.kind == "U"
         return self(items) if is_text else items
 
     def outputs(self, batch: Batch) -> Array:
@@ -146,4 +141,4 @@ class Embed(Task):
         pool = self.model.pool if self.pooling == "pooler" else TextPooling(self.pooling)
         vectors = pool(h, packed)
         check_finite(vectors)
-        return unit_vectors(vectors) if self.normalize else vectors
+        return scaled(vectors) if self.normalize else vectors

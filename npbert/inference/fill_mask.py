@@ -1,7 +1,6 @@
 """FillMask: the most probable words at each [MASK]."""
 
-from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,15 +38,14 @@ class FillMask(ForTexts[list[list[Prediction]]]):
                 wanted = f"wanted a {self.tokenizer.special['mask_id']} that is not cut off"
                 raise ValueError(f"text {number} is {text[:60]!r}, {wanted}")
 
-        def compute(batch: Batch) -> list[list[list[Prediction]]]:
+        def compute(batch: Batch) -> list[Any]:
             masked = batch.input_ids == mask_id
             batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
-            found = []
-            for probabilities in Softmax()(self.outputs(batch)):  # (n, V)
+            found: list[Any] = [[] for _ in masked]
+            for text, probabilities in zip(masked.nonzero()[0], Softmax()(self.outputs(batch)), strict=True):  # (n, V)
                 of_tokens = probabilities[: len(self.tokenizer)]  # further rows of the table are not tokens
                 best = np.argsort(-of_tokens, kind="stable")[:top_k]
-                found.append(list(map(Prediction, self.tokenizer.decode(best), of_tokens[best].tolist())))
-            of_texts = iter(found)
-            return [list(islice(of_texts, count)) for count in masked.sum(axis=1)]
+                found[text].append(list(map(Prediction, self.tokenizer.decode(best), of_tokens[best].tolist())))
+            return found
 
         return self.run(encodings, compute)

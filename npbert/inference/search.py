@@ -9,11 +9,9 @@ from npbert.io import at_least, one_of
 
 PRECISIONS = ("float32", "float16", "int8")
 
-SCORES_AT_ONCE = 4_000_000
-"""The most scores in memory at a time, so that a search of a million vectors for thousands of queries fits."""
-
-LARGEST_PIECE = 16_384
-"""The most vectors of the corpus in one product."""
+LARGEST_PIECE, QUERIES_AT_ONCE = 4096, 1024
+"""The most vectors of the corpus and the most queries in one product: a search of a million vectors for thousands of
+queries has 4 million scores in memory at a time."""
 
 
 class Hit(NamedTuple):
@@ -38,25 +36,21 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
     dtype = np.result_type(a, b, np.float32)
     if not (len(a) and len(b)):
         return np.empty((len(a), len(b)), dtype)
-    return matmul(_scaled(a, dtype, similarity_fn_name), _scaled(b, dtype, similarity_fn_name).T)
+    return matmul(scaled(a, similarity_fn_name, dtype), scaled(b, similarity_fn_name, dtype).T)
 
 
-def _scaled(vectors: Array, dtype: Any, similarity_fn_name: str) -> Array:
-    """Return the vectors as numbers of the dtype, scaled so that dot products are the similarities.
+def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None) -> Array:
+    """Return vectors (N, D) as numbers of the dtype, scaled so that dot products are the similarities: for `cosine`
+    x / |x|; a vector of zeros stays 0.
 
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """
-    x = vectors.astype(dtype, copy=False)
     one_of(("cosine", "dot")).check("similarity_fn_name", similarity_fn_name)
-    if not (_lengths(x) < np.sqrt(np.finfo(x.dtype).max)).all():
+    x = vectors.astype(dtype or vectors.dtype, copy=False)
+    lengths = np.sqrt(np.einsum("nd,nd->n", x, x, dtype=np.float64))[:, None]  # no square of a small number is 0
+    if not (lengths < np.sqrt(np.finfo(x.dtype).max)).all():
         raise ValueError("a vector is not finite, or too long for a product")
-    return unit_vectors(x) if similarity_fn_name == "cosine" else x
-
-
-def unit_vectors(x: Array) -> Array:
-    """Return x / |x| for every row of x (N, D); a row of zeros stays 0."""
-    lengths = _lengths(x)[:, None]
-    return (x / np.where(lengths == 0, 1, lengths)).astype(x.dtype)
+    return (x / np.where(lengths == 0, 1, lengths)).astype(x.dtype) if similarity_fn_name == "cosine" else x
 
 
 def at_precision(vectors: Array, precision: str) -> Array:
@@ -84,14 +78,12 @@ def semantic_search(
     """
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
-    dtype = np.result_type(queries, corpus, np.float32)
-    queries = _scaled(queries, dtype, similarity_fn_name)
-    best = [(np.empty(0, dtype), np.empty(0, int))] * len(queries)
+    best = [(np.empty(0), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        piece = _scaled(corpus[start : start + LARGEST_PIECE], dtype, similarity_fn_name)
-        at_once = max(1, SCORES_AT_ONCE // len(piece))
-        for first in range(0, len(queries), at_once):
-            scores = matmul(queries[first : first + at_once], piece.T)
+        piece = corpus[start : start + LARGEST_PIECE]
+        for first in range(0, len(queries), QUERIES_AT_ONCE):
+            some = queries[first : first + QUERIES_AT_ONCE]
+            scores = similarity(some, piece, similarity_fn_name=similarity_fn_name)
             for number, row in enumerate(scores, start=first):
                 best[number] = _best(*best[number], row, start, top_k)
     return [list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best]
@@ -103,12 +95,7 @@ def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tupl
 
     scores, ids: so far, best first   new: the scores of the indices from `first` on
     """
-    lowest = -np.inf
-    if len(scores) >= top_k:
-        lowest = scores[-1]
-    elif len(new) > top_k:
-        lowest = np.partition(new, -top_k)[-top_k]
-    candidates = np.flatnonzero(new >= lowest)
+    candidates = np.flatnonzero(new >= scores[-1]) if len(scores) >= top_k else np.arange(len(new))
     scores, ids = np.concatenate([scores, new[candidates]]), np.concatenate([ids, candidates + first])
     order = np.argsort(-scores, kind="stable")[:top_k]
     return scores[order], ids[order]
@@ -120,8 +107,3 @@ def _rows(vectors: Any, name: str) -> Array:
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise ValueError(f"{name} is an array {array.shape} of {array.dtype}, wanted numbers in the shape (N, D)")
     return array if array.size else array[:0]
-
-
-def _lengths(x: Array) -> Array:
-    """Return |x| of every row, in float64, which does not round squares of small numbers to 0."""
-    return np.sqrt(np.einsum("nd,nd->n", x, x, dtype=np.float64))

@@ -1,6 +1,7 @@
 """Tag: a tag for every word of a text, and the named entities of the tags."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from npbert.compute import Array
@@ -63,7 +64,7 @@ class Tag(ForTexts[TaggedText]):
     def _tagged(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
         names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
-        for scores, (_, number) in zip(Softmax()(logits), first_tokens(encoding), strict=True):
+        for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):
             tag, score, _ = best_label(scores, names)
             start, end = _place(text, encoding, number)
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
@@ -82,17 +83,16 @@ class Tag(ForTexts[TaggedText]):
     def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
         """Return an array (W, C) for each text: the logits of its W words, by their first tokens."""
         of_tokens = zip(super().logits(encodings), encodings, strict=True)
-        return [logits[[token for token, _ in first_tokens(encoding)]] for logits, encoding in of_tokens]
+        return [logits[[*first_tokens(encoding).values()]] for logits, encoding in of_tokens]
 
 
-def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
-    """Return the place of the first token of each word, and the word's index, without [CLS] and [SEP]."""
-    words = encoding.word_ids
-    return [
-        (token, word)
-        for token, (word, before) in enumerate(zip(words, [None, *words], strict=False))
-        if word is not None and word != before
-    ]
+def first_tokens(encoding: Encoding) -> dict[int, int]:
+    """Return the place of the first token of each word, by the word's index, without [CLS] and [SEP]."""
+    places: dict[int, int] = {}
+    for token, word in enumerate(encoding.word_ids):
+        if word is not None:
+            places.setdefault(word, token)
+    return places
 
 
 def _place(text: str | Sequence[str], encoding: Encoding, number: int) -> tuple[int, int]:
@@ -104,15 +104,12 @@ def _place(text: str | Sequence[str], encoding: Encoding, number: int) -> tuple[
 
 
 def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
-    try:
-        entities = find_entities([word.tag for word in words])
-    except ValueError:  # the tags have no such scheme
-        return []
     found = []
-    for type_, first, last in entities:
-        parts = words[first:last]
-        start, end = parts[0].start, parts[-1].end
-        found.append(NamedEntity(type_, text[start:end], sum(word.score for word in parts) / len(parts), start, end))
+    with suppress(ValueError):  # tags without such a scheme
+        for type_, first, last in find_entities([word.tag for word in words]):
+            parts = words[first:last]
+            start, end, score = parts[0].start, parts[-1].end, sum(word.score for word in parts) / len(parts)
+            found.append(NamedEntity(type_, text[start:end], score, start, end))
     return found
 
 

@@ -34,8 +34,6 @@ MANY = 256
 
 Self = TypeVar("Self", bound="Task")
 Result = TypeVar("Result")
-Compute = Callable[[Batch], Iterable[Any]]
-"""A function from a batch to the result of each of its encodings."""
 
 
 class Task:
@@ -68,7 +66,13 @@ class Task:
         checkpoint without the needed head.
         """
         check_holds(folder, cls.model_class.__name__)
-        model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(folder, options))
+        return cls.load(folder, {"new_head": False}, **options)
+
+    @classmethod
+    def load(cls: type[Self], folder: str | Path, of_model: dict[str, Any], **options: Any) -> Self:
+        """Return the task for the model and tokenizer in `folder`, also without its head. of_model: further arguments
+        of the model's from_pretrained. Raises: as from_pretrained."""
+        model = cls.model_class.from_pretrained(folder, **of_model, **cls.model_options(folder, options))
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
         return cls(model, tokenizer, **options)
@@ -130,7 +134,7 @@ class Task:
     def run(
         self,
         encodings: Sequence[Any],
-        compute: Compute,
+        compute: Callable[[Batch], Iterable[Any]],
         *,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
@@ -219,7 +223,6 @@ def batches_by_length(
 
 def _progress(total: int, wanted: bool | None) -> Any:
     """Return a progress bar, perhaps a hidden one."""
-    is_hidden: bool | None = not wanted
-    if wanted is None and total >= MANY and not is_quiet():
-        is_hidden = None  # unless standard error is a terminal
+    is_chosen = wanted is not None or total < MANY or is_quiet()
+    is_hidden = not wanted if is_chosen else None  # None: unless standard error is a terminal
     return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

@@ -14,12 +14,13 @@ from npbert.io.errors import (
     one_of,
     worded_by,
 )
-from npbert.io.extras import how_to_install, import_extra
+from npbert.io.extras import EXTRAS, how_to_install, import_extra
 from npbert.io.files import (
     LARGEST_OBJECT,
     FileError,
     atomic_write,
     check_writable,
+    model_file,
     model_folder,
     naming,
     parse_json,
@@ -46,11 +47,13 @@ __all__ = [
     "at_least",
     "one_of",
     "worded_by",
+    "EXTRAS",
     "how_to_install",
     "import_extra",
     "FileError",
     "atomic_write",
     "check_writable",
+    "model_file",
     "model_folder",
     "naming",
     "read_json_object",

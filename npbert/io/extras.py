@@ -11,6 +11,7 @@ EXTRAS = {
     "sklearn": ("sklearn",),
     "mpi": ("mpi4py",),
     "site": ("sphinx", "myst_parser", "furo"),
+    "threads": ("threadpoolctl",),
     "test": ("pytest",),
 }
 """The packages that each extra installs, by the names of their modules."""

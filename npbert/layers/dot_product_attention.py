@@ -72,16 +72,15 @@ class DotProductAttention(Layer):
         sequences = self._sequences(q, k, v, sequences)
         pieces = self._heads(sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
-        probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
-        def work(i: int) -> None:
+        def work(i: int) -> Array | None:
             piece = pieces[i]
             c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i], **piece.given)
             piece.queries(c)[...] = c_here  # a view: this writes into c
-            probabilities[i] = p if tape.keeps and not piece.is_long else None
+            return p if tape.keeps and not piece.is_long else None
 
-        run(work, range(len(pieces)))
+        probabilities = run(work, range(len(pieces)))
         tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)
         return c
 

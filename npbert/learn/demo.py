@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import DTypeLike
 from npbert.core import Layer, Tape, named_parts
 from npbert.data import (
     Dialogue,
@@ -50,19 +51,21 @@ def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
     return [name for name in own if name in used]
 
 
-def make_model(rng: np.random.Generator) -> BertForPreTraining:
-    """Return a BERT with one layer, in float64, so that a NumPy scalar in a backward does not matter."""
+def make_model(
+    rng: np.random.Generator, width: int = 48, layers: int = 1, dtype: DTypeLike = np.float64
+) -> BertForPreTraining:
+    """Return a small BERT for the toy dialogue. In float64 a NumPy scalar in a learner's backward does not matter."""
     config = BertConfig(
         vocab_size=len(load_dialogue(9).vocabulary),
-        hidden_size=48,
-        num_hidden_layers=1,
+        hidden_size=width,
+        num_hidden_layers=layers,
         num_attention_heads=2,
-        intermediate_size=96,
+        intermediate_size=2 * width,
         max_position_embeddings=30,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    return BertForPreTraining(config, rng=rng, dtype=np.float64)
+    return BertForPreTraining(config, rng=rng, dtype=dtype)
 
 
 def train(

@@ -15,7 +15,7 @@ _GIVEN = ("tape.take(", "check_like(")
 
 def import_of(name: str) -> str:
     """Return the import of a public name of npbert, of NumPy or of a module of Python; "" for any other name."""
-    if name in npbert.__all__:
+    if name in vars(npbert)["__all__"]:
         return f"from npbert import {name}"
     if name == "np":
         return "import numpy as np"

@@ -15,7 +15,7 @@ from npbert.blocks import (
     PreNormEncoderLayer,
     RotaryAttention,
 )
-from npbert.core import Init, Layer
+from npbert.core import Init
 from npbert.layers import DistanceAttention, DotProductAttention, Identity, LayerNorm, RelativeBias, Rotary
 
 
@@ -36,10 +36,10 @@ class Architecture:
     reach: of each layer's window, None: no limit.
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
-    pooler_norm: True for a LayerNorm after it.
     pools: the pooler reads [CLS], `cls`, or the `mean` of the tokens.
     words_act: the activation in the masked-LM head; "": hidden_act.
-    token_pooler: True if the pooler also applies to each token before a head for tokens (ModernBERT).
+    token_pooler: True if the pooler ends with a LayerNorm, and also applies to each token before a head for tokens
+    (ModernBERT).
     file: the original config.json, as JSON; unused entries are written back.
     """
 
@@ -56,7 +56,6 @@ class Architecture:
     reach: tuple[int | None, ...] = (None,)
     base_pooler: bool = True
     pooler: str = "tanh"
-    pooler_norm: bool = False
     pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
@@ -69,7 +68,7 @@ OF_BERT = Architecture()
 def make_pooler(config: Any, init: Init) -> Pooler:
     """Return the pooler of a BertConfig."""
     architecture = config.architecture
-    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.pooler_norm else None
+    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.token_pooler else None
     return Pooler(config.hidden_size, init, activation=architecture.pooler, norm=norm)
 
 
@@ -81,31 +80,28 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
-    def dot_product(number: int) -> Layer:
-        reach, dropout = architecture.reach[number % len(architecture.reach)], config.attention_probs_dropout_prob
-        attention = DotProductAttention(heads, dropout)
+    count, dropout = config.num_hidden_layers, config.attention_probs_dropout_prob
+    groups = architecture.groups or count
+    own = []
+    for number in range(groups):
+        reach = architecture.reach[number % len(architecture.reach)]
+        dot_product: Any = DotProductAttention(heads, dropout)
         if bias or reach is not None:
-            attention = DistanceAttention(heads, dropout, bias=bias, reach=reach)
-        if not architecture.rotary:
-            return attention
-        base = architecture.rotary[number % len(architecture.rotary)]
-        return RotaryAttention(attention, Rotary(features // heads, base, init.dtype))
-
-    def layer(number: int) -> EncoderLayer:
-        return layer_class(
+            dot_product = DistanceAttention(heads, dropout, bias=bias, reach=reach)
+        if architecture.rotary:
+            base = architecture.rotary[number % len(architecture.rotary)]
+            dot_product = RotaryAttention(dot_product, Rotary(features // heads, base, init.dtype))
+        layer = layer_class(
             features,
             heads,
             config.intermediate_size,
             init,
             dropout=config.hidden_dropout_prob,
             layer_norm_eps=config.layer_norm_eps,
-            attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product(number)),
+            attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product),
             feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
         )
-
-    count = config.num_hidden_layers
-    groups = architecture.groups or count
-    own = [layer(number) for number in range(groups)]
+        own.append(layer)
     layers = [own[int(number / (count / groups))] for number in range(count)]
     if not architecture.pre_norm:
         return Encoder(layers)

@@ -100,16 +100,13 @@ class BertModel(PreTrainedModel):
         parts = neighbours(sequences.lengths, inference_parts(*h.shape))
         if len(parts) == 1:
             return _lending(lambda: self.encoder(h, sequences, read, tape), self, len(h))
-        found: list[Any] = [None] * len(parts)
 
-        def work(number: int) -> None:
-            part = parts[number]
+        def work(part: slice) -> Array:
             first, last = sequences.offsets[[part.start, part.stop]]
             own = None if read is None else read[slice(*np.searchsorted(read, [first, last]))] - first
-            found[number] = self.encoder(h[first:last], Sequences(sequences.lengths[part]), own, tape)
+            return self.encoder(h[first:last], Sequences(sequences.lengths[part]), own, tape)
 
-        run(work, range(len(parts)))
-        return np.concatenate(found)
+        return np.concatenate(run(work, parts))
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
         """Run the backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
@@ -167,15 +164,13 @@ class BertModel(PreTrainedModel):
                 found[asked][sequence][:, t[:, None], t] = p
         return found
 
-    def hidden_rows(self, packed: PackedBatch, numbers: Collection[int], tape: Tape = NO_TAPE) -> dict[int, Array]:
-        """Return the hidden states of the rows (N, D) by these layers: 0 is the embeddings, L the last."""
-        h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)
-        states = {0: h}
-        for number, layer in enumerate(self.encoder.layers[: max(numbers, default=0)], start=1):
-            h = layer(h, h, packed.sequences, tape)
-            if number in numbers:
-                norm = self.encoder.norm if number == len(self.encoder.layers) else None
-                states[number] = norm(h) if norm else h
+    def hidden_rows(self, packed: PackedBatch, numbers: Collection[int], tape: Tape = NO_TAPE) -> list[Array]:
+        """Return the hidden states of the rows (N, D), from 0, the embeddings, to the largest of these layers."""
+        states = [self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)]
+        for layer in self.encoder.layers[: max(numbers, default=0)]:
+            states.append(layer(states[-1], states[-1], packed.sequences, tape))
+        if self.encoder.norm and len(states) > len(self.encoder.layers):
+            states[-1] = self.encoder.norm(states[-1])
         return states
 
     def layer_numbers(self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers") -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,9 @@ import numpy as np
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
-from npbert.io import POSITIVE, FileError, InputError, Wanted, one_of
-from npbert.io.files import model_file, read_json_object, write_json
+from npbert.io import POSITIVE, FileError, InputError, Wanted, model_file, one_of, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
-from npbert.models.hugging_face.families import FAMILIES, architecture_of
+from npbert.models.hugging_face.families import FAMILIES, read_settings
 
 CONFIG_FILE = "config.json"
 
@@ -120,14 +119,12 @@ class BertConfig:
         missing folder or file.
         """
         path = model_file(folder, CONFIG_FILE)
-        stored = read_json_object(path)
-        names = {field.name for field in fields(cls)} - {"architecture"}
+        stored, names = read_json_object(path), {field.name for field in fields(cls)}
         try:
-            stored, architecture = architecture_of(stored)
-            values = {name: value for name, value in stored.items() if name in names}
+            values = {name: value for name, value in read_settings(stored).items() if name in names}
             if values.get("id2label") is not None:
                 values.pop("num_labels", None)
-            config = cls(**values, architecture=architecture)
+            config = cls(**values)
         except (TypeError, ValueError) as error:
             raise FileError(f"{path}: {error}") from error
         kind = stored.get("problem_type")
@@ -166,7 +163,7 @@ class BertConfig:
         Raises: InputError for a name that is not in PRESETS; the constructor's errors.
         """
         one_of(PRESETS).check("name", name)
-        return cls(**{**PRESETS[name], **changes})
+        return replace(PRESETS[name], **changes)
 
 
 load_config = BertConfig.from_pretrained
@@ -186,24 +183,25 @@ _WANTED = {
 }
 
 
-def _published(num_hidden_layers: int, hidden_size: int) -> dict[str, Any]:
+def _published(num_hidden_layers: int, hidden_size: int, **more: Any) -> BertConfig:
     """Return one of Google's sizes: heads of 64 features, and a feed-forward layer four times as wide as the rest."""
-    return {
-        "num_hidden_layers": num_hidden_layers,
-        "hidden_size": hidden_size,
-        "num_attention_heads": hidden_size // 64,
-        "intermediate_size": 4 * hidden_size,
-    }
+    return BertConfig(
+        num_hidden_layers=num_hidden_layers,
+        hidden_size=hidden_size,
+        num_attention_heads=hidden_size // 64,
+        intermediate_size=4 * hidden_size,
+        **more,
+    )
 
 
 # tiny to medium: Turc et al. 2019, table 1 and code; base and large: Devlin et al. 2018, section 3. "seed" is the size
 # that the tutorials with the toy dialogue give it: as wide as base, and half as deep.
-PRESETS: dict[str, dict[str, Any]] = {
+PRESETS = {
     "bert-tiny": _published(2, 128),
     "bert-mini": _published(4, 256),
     "bert-small": _published(4, 512),
     "bert-medium": _published(8, 512),
-    "seed": {**_published(6, 768), "max_position_embeddings": 30},
+    "seed": _published(6, 768, max_position_embeddings=30),
     "bert-base": _published(12, 768),
     "bert-base-uncased": _published(12, 768),
     "bert-large": _published(24, 1024),

@@ -12,11 +12,11 @@ from npbert.blocks import ReplacedTokenHead
 from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
 from npbert.data import Batch
-from npbert.io import LOGGER, InputError
+from npbert.io import LOGGER, InputError, model_folder
 from npbert.layers import BinaryCrossEntropy, Softmax
-from npbert.models.config import BertConfig, load_config
+from npbert.models.config import BertConfig
 from npbert.models.heads import HeadModel
-from npbert.models.hugging_face.families import architecture_of
+from npbert.models.hugging_face.families import read_settings
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
 from npbert.models.task_model import TaskLoss, TaskModel
@@ -39,13 +39,11 @@ class ElectraForPreTraining(HeadModel):
     Users of ELECTRA use this part. (Clark et al. 2020, section 2.)
     """
 
-    reads = Reads(labels="replaced")
+    reads, head_name = Reads(labels="replaced"), "discriminator_predictions"
 
     def add_head(self, init: Init) -> None:
         config = self.config
-        self.discriminator_predictions = self.head = ReplacedTokenHead(
-            config.hidden_size, init, activation=config.hidden_act
-        )
+        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
@@ -95,14 +93,16 @@ class ReplacedTokenDetection(TaskModel):
 
         Raises: InputError for a model that is not an ELECTRA; the errors of PreTrainedModel.from_pretrained.
         """
-        config, own = load_config(folder), Path(folder) / GENERATOR
+        rng = rng or np.random.default_rng(0)
+        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+        config, own = discriminator.config, model_folder(folder) / GENERATOR
         if config.architecture.model_type != "electra":
             raise InputError("model", str(folder), "the folder of an ELECTRA, for replaced tokens")
-        rng = np.random.default_rng(0) if rng is None else rng
-        generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
-        if generator is None:
+        if own.is_dir():
+            generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options)
+        else:
             LOGGER.info("the generator is new, and learns from the beginning (there is no %s)", own)
-        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+            generator = BertForMaskedLM(_smaller(config), rng=rng, dtype=options.get("dtype", np.float32))
         return cls(config, rng=rng, generator=generator, discriminator=discriminator)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
@@ -143,7 +143,7 @@ def _of_electra(config: BertConfig) -> BertConfig:
     if config.architecture.model_type == "electra":
         return config
     stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
-    return replace(config, architecture=architecture_of(stored)[1])
+    return replace(config, architecture=read_settings(stored)["architecture"])
 
 
 def _smaller(config: BertConfig) -> BertConfig:
@@ -164,7 +164,7 @@ def _smaller(config: BertConfig) -> BertConfig:
 def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
     probability passes a random number. rng: None for always the same numbers."""
-    draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
+    draws = (rng or np.random.default_rng(0)).random((len(logits), 1))
     sums = np.cumsum(Softmax()(logits), axis=1)
     words: Array = (sums < draws * sums[:, -1:]).sum(axis=1)
     return words
@@ -175,7 +175,7 @@ def replaced(packed: PackedBatch, words: Array) -> Batch:
     original one."""
     batch, places = packed.batch, packed.labelled_places
     ids = batch.input_ids.copy()
-    labels = np.where(packed.is_real.reshape(ids.shape), 0, IGNORED)
+    labels = np.where(packed.is_real, 0, IGNORED)
     ids.reshape(-1)[places] = words
     labels.reshape(-1)[places] = words != packed.labels
     return Batch(ids, batch.token_type_ids, batch.attention_mask, labels)

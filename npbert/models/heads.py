@@ -1,11 +1,11 @@
 """The models with one head: a classifier of texts, choices or tokens, or the ends of an answer."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import NO_TAPE, Init, Layer, Tape
+from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
@@ -18,10 +18,10 @@ class HeadModel(TaskModel):
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
     logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
 
-    `add_head` builds the head. The model has a pooler if the head reads its output.
+    `add_head` builds the head, as the attribute `head_name`. The model has a pooler if the head reads its output.
     """
 
-    head: Layer
+    head_name: ClassVar[str]
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         tokens = self.reads.tokens
@@ -31,12 +31,12 @@ class HeadModel(TaskModel):
         self.add_head(Init(rng, config.initializer_range, dtype))
 
     def add_head(self, init: Init) -> None:
-        """Build the head, as `head` and under its name in files, and the loss function, if it is another one."""
+        """Build the head, and the loss function, if it is another one."""
         raise NotImplementedError
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
         packed = self.pack(batch)
-        logits = self.head(self.features(packed, tape), tape)
+        logits = getattr(self, self.head_name)(self.features(packed, tape), tape)
         if self.reads.tokens == "first":
             return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
         return self.unpack(logits, packed.places, packed.shape, tape)
@@ -47,16 +47,18 @@ class HeadModel(TaskModel):
             dlogits = self.unpack.backward(dlogits, tape)
         elif self.reads.grouped:
             dlogits = dlogits.reshape(-1, 1)
-        self.features_backward(self.head.backward(dlogits, tape), tape)
+        self.features_backward(getattr(self, self.head_name).backward(dlogits, tape), tape)
 
 
 class Classifier(HeadModel):
     """logits = Dropout(x) W + b  with  x of TaskModel.features: the shared code of these models."""
 
+    head_name = "classifier"
+
     def add_head(self, init: Init) -> None:
         outputs = 1 if self.reads.grouped else self.config.num_labels
         self.dropout = Dropout(self.config.head_dropout)
-        self.classifier = self.head = Linear(self.config.hidden_size, outputs, init)
+        self.classifier = Linear(self.config.hidden_size, outputs, init)
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         return self.dropout(super().features(packed, tape), tape)
@@ -124,10 +126,10 @@ class BertForQuestionAnswering(HeadModel):
     only without padding.)
     """
 
-    reads = Reads(labels="answer")
+    reads, head_name = Reads(labels="answer"), "qa_outputs"
 
     def add_head(self, init: Init) -> None:
-        self.qa_outputs = self.head = Linear(self.config.hidden_size, 2, init)
+        self.qa_outputs = Linear(self.config.hidden_size, 2, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
         scores = super().forward(batch, tape)  # (B, T, 2)

@@ -85,8 +85,8 @@ class PackedBatch:
             wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model has Reads(grouped={reads.grouped})"
             raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
         self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
-        ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
-        check_ids(ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
+        types = batch.token_type_ids
+        check_ids(batch.input_ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
         if config.architecture.has_types and config.type_vocab_size > 1:
             check_ids(types, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
         else:
@@ -114,14 +114,15 @@ class PackedBatch:
         # A row for each real token, one sequence after another in this order.
         sequence, self.positions = np.nonzero(self.is_real[self.order])
         self.places: Array = self.order[sequence] * length + self.positions
-        self.input_ids: Array = ids.reshape(-1)[self.places]
+        self.input_ids: Array = batch.input_ids.reshape(-1)[self.places]
         self.token_type_ids: Array = types.reshape(-1)[self.places]
         if config.architecture.first_position:
             self.positions = self.sequences.positions + config.architecture.first_position
 
         # The rows to read; and the output row of each place, or −1.
-        self.read_rows = None if reads_all else np.flatnonzero(is_read[self.places])
-        places_read = self.places if self.read_rows is None else self.places[self.read_rows]
+        is_row_read = is_read[self.places]
+        self.read_rows = None if reads_all else np.flatnonzero(is_row_read)
+        places_read = self.places[is_row_read]
         self._output_row = np.full(self.is_real.size, -1)
         self._output_row[places_read] = np.arange(len(places_read))
 

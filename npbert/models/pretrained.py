@@ -11,14 +11,8 @@ from npbert.core import Layer
 from npbert.core.parameter import LazyGenerator
 from npbert.io import atomic_write
 from npbert.models.config import CONFIG_FILE, BertConfig, load_config
-from npbert.models.hugging_face.checkpoint import (
-    WEIGHTS_FILE,
-    check_size,
-    fill_model,
-    find_weights,
-    hugging_face_tensors,
-)
-from npbert.models.hugging_face.tensors import TensorFile, write_tensors
+from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, fill_model, hugging_face_tensors, open_weights
+from npbert.models.hugging_face.tensors import write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
 
 Model = TypeVar("Model", bound="PreTrainedModel")
@@ -72,12 +66,10 @@ class PreTrainedModel(Layer):
             changes.setdefault("id2label", None)  # the names in the file are for its number of labels
         elif changes.get("id2label") is not None:
             changes["num_labels"] = len(changes["id2label"])
-        others = {name: value for name, value in changes.items() if name not in vars(config)}
-        config = replace(config, **{name: value for name, value in changes.items() if name not in others})
-        file = TensorFile(find_weights(folder))
-        check_size(file, config)
-        lazy = LazyGenerator((np.random.default_rng(0) if rng is None else rng).bit_generator)
-        model = cls(config, rng=lazy, dtype=dtype, **others)  # type: ignore[call-arg]  # each class takes these
+        config = replace(config, **{name: changes.pop(name) for name in vars(config) if name in changes})
+        file = open_weights(folder, config)
+        lazy = LazyGenerator((rng or np.random.default_rng(0)).bit_generator)
+        model = cls(config, rng=lazy, dtype=dtype, **changes)  # type: ignore[call-arg]  # each class takes these
         fill_model(model, file, new_head=new_head)
         return model
 

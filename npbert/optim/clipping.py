@@ -17,13 +17,7 @@ def global_norm(parameters: Iterable[Parameter]) -> float:
 def block_squares(parameters: Iterable[Parameter]) -> Array:
     """Return Σ g² for each block of the gradients by `in_blocks`: the terms of `global_norm`."""
     blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
-    squares = np.zeros(len(blocks))
-
-    def add_up(number: int) -> None:
-        squares[number] = np.vdot(blocks[number], blocks[number]).real
-
-    run(add_up, range(len(blocks)))
-    return squares
+    return np.array(run(lambda block: np.vdot(block, block).real, blocks), float)
 
 
 def clip_factor(norm: float, max_norm: float) -> float:
@@ -50,6 +44,6 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
     norm = global_norm(parameters)
     factor = clip_factor(norm, max_norm)
     if factor != 1:
-        blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
-        run(lambda block: np.multiply(block, factor, out=block), blocks)
+        for parameter in dict.fromkeys(parameters):
+            parameter.grad[...] *= factor
     return norm

@@ -1,12 +1,8 @@
 """The frame of every page: escaped text, one style, and all in one file."""
 
-import json
+import html
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-from npbert.display.html import escape
 
 PAGES = Path(__file__).parent
 ICON = (
@@ -16,11 +12,28 @@ ICON = (
 """The icon of every page: a heat map of four numbers, two above 0 and two below."""
 
 
+_NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def escape(text: object) -> str:
+    """Return text as HTML that shows it unchanged, also as the value of an attribute. An invisible character becomes
+    U+FFFD.
+
+    A text from right to left does not turn its neighbors if it is put into a <bdi>.
+    """
+    return html.escape(visible(text))
+
+
+def visible(text: object) -> str:
+    """Return the text with U+FFFD for each character that cannot be shown."""
+    return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", str(text))
+
+
 def page(title: str, body: str, *, style: str) -> str:
     """Return a whole HTML file: `body` in the shared style, with `style` as more CSS.
 
     title: plain text.
-    body: HTML, with all user text through `escape` or `json_script`.
+    body: HTML, with all user text through `escape`.
     """
     return resource("page.html").format(
         title=escape(title),
@@ -28,31 +41,6 @@ def page(title: str, body: str, *, style: str) -> str:
         style=f"{resource('look.css')}\n{style}",
         body=body,
     )
-
-
-def json_script(name: str, value: Any) -> str:
-    """Return a <script> for JavaScript to read `value`: JSON.parse(document.getElementById(name).textContent).
-
-    Raises: ValueError for NaN or infinity, which JSON does not have.
-    """
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":  # no "</script>" or "<!--" can be in it
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return f'<script type="application/json" id="{escape(name)}">{text}</script>'
-
-
-def module_script(paths: Iterable[str]) -> str:
-    """Return a <script> of the ES modules at these paths in npbert/pages, joined in this order.
-
-    Only imports and the word `export` are removed. So imports rename nothing, there is no default export, and top-level
-    names are unique.
-    """
-    text = "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
-    inside = text.replace("</script", "<\\/script")  # equal within a string
-    return f'<script>\n(() => {{\n"use strict";\n{inside}\n}})();\n</script>'
-
-
-_IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)
 
 
 def resource(path: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from npbert.data import Text
 from npbert.inference import Embed, Task
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
@@ -28,26 +30,21 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     if len(encoding.ids) > MOST_TOKENS:
         wanted = f"wanted at most {MOST_TOKENS} for a picture"
         raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
-    if layers is not None:  # −1 is the last layer, and each layer is drawn once
-        count = len(bert.encoder.layers)
-        layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
-    found = bert.attention_probabilities(task.tokenizer.batch([encoding]), layers)
-    probabilities, tokens = {layer: p[0] for layer, p in found.items()}, encoding.tokens  # p (B, H, T, T)
-    heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
-    highest = max(float(layer.max()) for layer in probabilities.values())
-    room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
-    width, height = size * heads + room + 0.8, size * len(probabilities) + room + 0.6
-    figure = new_figure(max(3.6, width), max(2.4, height), "Attention")
-    axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
-    look = {"cmap": shares(), "vmin": 0, "vmax": highest}
-    for line, (number, layer) in zip(axes, probabilities.items(), strict=True):
-        for head, panel in enumerate(line):
-            cells = panel.pcolormesh(layer[head], **look, rasterized=True)
-            panel.set(title=f"layer {number}, head {head + 1}", aspect="equal")
-            name_places(panel.xaxis, tokens, at=0.5, upright=True, fontsize=6)
-            name_places(panel.yaxis, tokens, at=0.5, fontsize=6)
+    numbers = list(dict.fromkeys(bert.layer_numbers(layers, 1).values()))
+    found = bert.attention_probabilities(task.tokenizer.batch([encoding]), numbers)
+    probabilities = np.stack([found[number][0] for number in numbers])  # (layers, H, T, T)
+    room, size = 0.5 + 0.06 * max(map(len, map(label, encoding.tokens))), 0.3 + 0.095 * len(encoding.tokens)
+    lines, heads, *_ = probabilities.shape
+    figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.4, size * lines + room + 0.6), "Attention")
+    panels = figure.subplots(lines, heads, squeeze=False, sharex=True, sharey=True)
+    look = {"cmap": shares(), "vmin": 0, "vmax": probabilities.max(), "rasterized": True}
+    for (line, head), panel in np.ndenumerate(panels):
+        cells = panel.pcolormesh(probabilities[line, head], **look)
+        panel.set(title=f"layer {numbers[line]}, head {head + 1}", aspect="equal")
+        name_places(panel.xaxis, encoding.tokens, at=0.5, upright=True, fontsize=6)
+        name_places(panel.yaxis, encoding.tokens, at=0.5, fontsize=6)
     panel.invert_yaxis()  # shared by all
-    figure.supxlabel("key", fontsize=9)
-    figure.supylabel("query", fontsize=9)
-    figure.colorbar(cells, ax=axes, label="share of attention", fraction=0.05, aspect=30)
+    figure.supxlabel("key")
+    figure.supylabel("query")
+    figure.colorbar(cells, ax=panels, label="share of attention", fraction=0.05, aspect=30)
     return figure

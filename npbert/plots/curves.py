@@ -77,12 +77,12 @@ def _curves(rows: Rows, name: str, best_step: int | None) -> dict[str, list[tupl
     for row in rows:
         step = row["step"]
         for words, column in (("training", name), ("held out", f"eval_{name}")):
-            value = row.get(column, 0)
+            value = row.get(column, _LARGEST)
             if value is None:
                 found["not finite"].append((step, 0.97))
-            elif column in row and abs(float(value)) < _LARGEST:
+            elif abs(value) < _LARGEST:
                 found[words].append((step, value))
-                found["best model"] += [(step, value)] if words == "held out" and step == best_step else []
+    found["best model"] = [point for point in found["held out"] if point[0] == best_step]
     return {words: points for words, points in found.items() if points}
 
 

@@ -22,8 +22,7 @@ INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
 COLORS = (BLUE, ORANGE, "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 """Colors of runs and labels."""
 
-_OF_INK = ("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color")
-_SWITCHED_OFF = ("text.parse_math", "axes.spines.top", "axes.spines.right", "axes.unicode_minus", "legend.frameon")
+_LOOK = Path(__file__).with_name("look.mplstyle")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -31,13 +30,9 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Within it, figures have the shared style, and `$` in a text is not a formula."""
-    matplotlib = import_extra("matplotlib")
-    look: dict[str, Any] = dict.fromkeys(_OF_INK, INK) | dict.fromkeys(_SWITCHED_OFF, False)
-    look |= {"font.family": _families(), "font.size": 9, "axes.titlesize": 9}
-    look |= {"axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3}  # below heat maps
-    look |= {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
-    with matplotlib.rc_context(look), warnings.catch_warnings():
+    """Within it, figures have the shared style of look.mplstyle."""
+    look = import_extra("matplotlib.style").context([_LOOK, {"font.family": _families()}])
+    with look, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
         yield
 
@@ -51,8 +46,8 @@ def _families() -> list[str]:
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
     """Return an empty figure of that size, in inches, with room for its labels."""
-    figure = import_extra("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
-    figure.suptitle(title or None, fontsize="medium", fontweight="bold")
+    figure = import_extra("matplotlib.figure").Figure(figsize=(width, height))
+    figure.suptitle(title or None)
     figure._repr_png_ = partial(as_bytes, figure)  # for notebooks, as pyplot is not used
     return figure
 
@@ -89,8 +84,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
 
 def step_axis(axes: Any) -> None:
     """Show at most six whole steps on the horizontal axis."""
-    ticker = import_extra("matplotlib.ticker")
-    axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
+    axes.locator_params(axis="x", nbins=5, integer=True, min_n_ticks=1)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("step")
 
@@ -105,7 +99,7 @@ def as_bytes(figure: Any, kind: str = "png") -> bytes:
     """Return the figure as a file of that kind, always the same bytes. SVG has no background."""
     file = io.BytesIO()
     with style():
-        figure.savefig(file, format=kind, dpi=110, metadata=_NO_DATE[kind], transparent=kind == "svg")
+        figure.savefig(file, format=kind, metadata=_NO_DATE[kind], transparent=kind == "svg")
     return file.getvalue()
 
 

@@ -10,11 +10,11 @@ from npbert.io import LAYERS_FILE, FileError, import_extra
 from npbert.models import parameters_by_layer
 from npbert.plots.drawing import BLUE, ORANGE, Run, name_places, name_powers, new_panel, rows_of, step_axis, style
 
-_WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
-_TITLES = {
-    "gradient_norms": "Norm of the gradient by layer",
-    "update_ratios": "Update relative to the weights, by layer",
+_WORDS = {
+    "gradient_norms": ("Norm of the gradient by layer", "‖g‖"),
+    "update_ratios": ("Update relative to the weights, by layer", "‖Δw‖ / ‖w‖"),
 }
+"""The title of each picture, and its unit."""
 
 
 @style()
@@ -27,16 +27,16 @@ def plot_layers(run: Run, what: str = "gradient_norms") -> Any:
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     names, steps, known = layer_numbers(run, what)
-    colors, ticker = (import_extra(f"matplotlib.{name}") for name in ("colors", "ticker"))
+    title, unit = _WORDS[what]
     low, high = (float(end) for end in np.percentile(known.compressed().clip(1e-99, 1e99), [2, 100]))
-    figure, axes = new_panel(7.5, 1.3 + 0.24 * len(names), _TITLES[what])
+    figure, axes = new_panel(7.5, 1.3 + 0.24 * len(names), title)
     ends = [*steps, steps[-1] + max(1, steps[-1] - steps[-2:][0])]  # the last column is as wide as the one before
-    scale = colors.LogNorm(low, max(high, 3 * low), clip=True)
-    cells = axes.pcolormesh(ends, range(len(names) + 1), known, cmap="cividis", norm=scale, rasterized=True)
+    look = {"cmap": "cividis", "norm": "log", "vmin": low, "vmax": max(high, 3 * low), "rasterized": True}
+    cells = axes.pcolormesh(ends, range(len(names) + 1), known, **look)
     name_places(axes.yaxis, names, at=0.5)
     step_axis(axes)
-    ticks = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
-    figure.colorbar(cells, label=_WORDS[what], ticks=ticks, format="{x:g}").minorticks_off()
+    ticks = import_extra("matplotlib.ticker").LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
+    figure.colorbar(cells, label=unit, ticks=ticks, format="{x:g}").minorticks_off()
     return figure
 
 
@@ -45,7 +45,7 @@ def plot_update_ratios(run: Run) -> Any:
     """Draw the size of each update relative to the weights: the median layer as a line, all layers as a band, and the
     rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, known = layer_numbers(run, "update_ratios")
-    ylabel = _WORDS["update_ratios"]
+    _, ylabel = _WORDS["update_ratios"]
     figure, axes = new_panel(7.5, 3, "Update relative to the weights", yscale="log", ylabel=ylabel)
     name_powers(axes.yaxis)
     band = {"color": BLUE, "alpha": 0.25, "linewidth": 0, "label": "range over layers"}
@@ -73,7 +73,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     model.loss(batch, tape)
     model.loss_backward(1.0, tape)
     layers = parameters_by_layer(model)
-    grads = [np.concatenate([each.grad.ravel() for each in layer]).astype(float) for layer in layers.values()]
+    grads = [np.concatenate([each.grad.ravel() for each in layer.values()]).astype(float) for layer in layers.values()]
     model.zero_grad()
     usual, largest = [np.sqrt(np.mean(grad**2)) for grad in grads], [np.abs(grad).max() for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):

@@ -63,7 +63,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
         random = utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay", "max_length", "class_weight")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        settings["seed"] = int(random.randint(2**31 - 1))
+        settings["seed"] = random.randint(2**31 - 1)
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
         if self.early_stopping:
@@ -80,8 +80,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each text, (N,)."""
         best = self.predict_proba(X).argmax(axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        return np.take(self.classes_, best)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""

@@ -54,6 +54,5 @@ def as_labels(y: Any) -> Array:
     for place, label in enumerate(rows):
         if not isinstance(label, str | Number | np.generic) or label != label:
             raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
-    labels: Array = np.asarray(y).ravel()
     multiclass.check_classification_targets(y)
-    return labels
+    return np.asarray(y).ravel()

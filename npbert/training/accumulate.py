@@ -189,14 +189,12 @@ def vectors_first(
     cut = [parts_of(model, part.batch, bounded_parts(part.sequences.num_rows, width)) for part in parts]
     keeps = max(map(len, cut)) == 1
     tapes: dict[int, Tape] = {}
-    found: dict[int, Array] = {}
 
-    def work(number: int) -> None:
+    def work(number: int) -> Array:
         tapes[number] = Tape(part_rng(seed, number), keeps=keeps)
-        found[number] = np.concatenate([model(piece, tapes[number]) for piece in cut[number]])
+        return np.concatenate([model(piece, tapes[number]) for piece in cut[number]])
 
-    run(work, own, of=len(parts))
-    vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
+    vectors = list(itertools.chain(*communicator.gather(run(work, own, of=len(parts)))))
     targets = np.concatenate([piece.labels for pieces in cut for piece in pieces])
     tape = Tape()
     loss = model.loss_function(np.concatenate(vectors), targets, tape)

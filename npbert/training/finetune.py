@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.data import TaskData, Tokenizer, warn_of_known
-from npbert.inference import check_vocabulary
+from npbert.data import TaskData, warn_of_known
 from npbert.io import (
     ALONE,
     POSITIVE,
@@ -28,6 +27,7 @@ from npbert.io import (
     one_of,
     setting,
 )
+from npbert.models import load_config
 from npbert.training.metrics import ClassScores
 from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
@@ -84,8 +84,9 @@ class Finetuning(TrainingRun):
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
+        longest = load_config(settings.model).max_position_embeddings
+        settings = replace(settings, max_length=settings.max_length or min(_USUAL_LENGTH, longest))
         rng, kind = np.random.default_rng(settings.seed), task_class(settings)
-        self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
         rows, known = kind.read(settings.train, settings)
         self._labels = labels = tuple(known or ())
@@ -101,15 +102,11 @@ class Finetuning(TrainingRun):
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
-        model_class: Any = kind.model_class  # your own task may have another model
-        options = kind.model_options(settings.model, {"settings": settings})
+        of_model: dict[str, Any] = {"rng": rng, "new_head": settings.new_head or None}
         if labels:
-            options["id2label"] = labels
-        self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
-        check_vocabulary(settings.model, self.tokenizer, self.model.config)
-        usual = min(_USUAL_LENGTH, self.model.config.max_position_embeddings)
-        self.settings = settings = replace(settings, max_length=settings.max_length or usual)
-        self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
+            of_model["id2label"] = labels
+        self.task = kind.load(settings.model, of_model, settings=settings, communicator=communicator)
+        self.settings, self.model, self.tokenizer = settings, self.task.model, self.task.tokenizer
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}

@@ -18,7 +18,7 @@ from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.packing import OBJECTIVES
-from npbert.data.pretraining_data import PretrainingData
+from npbert.data.training_data import PretrainingData
 from npbert.inference import Task, check_vocabulary
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
 from npbert.io.errors import SHARE

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from npbert.data import Batch
-from npbert.data.task_data import START, Position
+from npbert.data.training_data import START, Position
 from npbert.io import one_of
 from npbert.training.accumulate import StepLosses
 

@@ -73,7 +73,7 @@ class LayerStatistics(Watcher):
             after, ratios = self._samples(), {}
             for name, before in self._before.items():
                 ratios[name] = float(np.linalg.norm(after[name] - before) / np.linalg.norm(before))
-            norms = {name: global_norm(parameters) for name, parameters in self._layers.items()}
+            norms = {name: global_norm(parameters.values()) for name, parameters in self._layers.items()}
             step.layers = {"gradient_norms": norms, "update_ratios": ratios}
 
     def _samples(self) -> dict[str, Array]:
@@ -81,7 +81,7 @@ class LayerStatistics(Watcher):
         found = {}
         for name, parameters in self._layers.items():
             samples = []
-            for parameter in parameters:
+            for parameter in parameters.values():
                 flat = parameter.value.reshape(-1)
                 every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
                 sample = flat[::every].astype(float)

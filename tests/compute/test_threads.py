@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from npbert.compute import blas_hold, num_threads, run, set_num_threads, threads
+from npbert.compute import blas, num_threads, run, set_num_threads, threads
 from npbert.compute.blas import BlasThreads, blas_threads
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
@@ -23,8 +23,13 @@ def _two_threads():
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 500])
 def test_every_item_once(count, length):
     done = []
+
+    def work(item):
+        done.append(item)
+        return -item
+
     with on_threads(count):
-        assert soon(lambda: run(done.append, (i for i in range(length)))) is None
+        assert soon(lambda: run(work, (i for i in range(length)))) == [-i for i in range(length)]
     assert sorted(done) == list(range(length))
 
 
@@ -33,7 +38,7 @@ def test_all_is_done_by_the_caller(why, monkeypatch):
     if why == "one thread":
         set_num_threads(1)
     else:
-        monkeypatch.setattr(blas_hold, "blas_threads", lambda: None)
+        monkeypatch.setattr(blas, "blas_threads", lambda: None)
     seen = []
     run(lambda item: seen.append(threading.current_thread()), range(50))
     assert seen == [threading.current_thread()] * 50
@@ -124,7 +129,7 @@ def test_an_interrupt_anywhere_leaves_blas_its_threads(count, count_of_blas):
 
     def interrupt(frame, event, arg):
         nonlocal left
-        if event in ("call", "c_return") and frame.f_code.co_filename in (threads.__file__, blas_hold.__file__):
+        if event in ("call", "c_return") and frame.f_code.co_filename in (threads.__file__, blas.__file__):
             left -= 1
             if left == -1:
                 raise KeyboardInterrupt
@@ -156,7 +161,7 @@ def test_the_default_is_never_the_one_thread_that_blas_is_held_to(count_of_blas,
             other.join(0.2)
         return get()
 
-    monkeypatch.setattr(blas_hold, "blas_threads", lambda: BlasThreads(get_while_another_thread_enters, set_))
+    monkeypatch.setattr(blas, "blas_threads", lambda: BlasThreads(get_while_another_thread_enters, set_))
     for _ in range(2):
         monkeypatch.setattr(threads._state, "count", None)
         assert num_threads() == BLAS_THREADS

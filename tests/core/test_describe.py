@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from npbert import Dropout, EncoderLayer, Init, Layer, Linear, Parameter, Tape
-from npbert import SinusoidalPositions as Positions
+from npbert import Dropout, EncoderLayer, Init, Layer, Linear, Parameter, SinusoidalPositions as Positions, Tape
 from npbert.core import named_parameters
 from tests.models.small import each_class, small_config
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from npbert import Batch
-from npbert.data.task_data import Position, TaskData
+from npbert.data.training_data import Position, TaskData
 from tests.strategies import seeds
 
 

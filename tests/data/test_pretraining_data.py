@@ -12,7 +12,7 @@ import pytest
 from npbert import IGNORED
 from npbert.data import join_pair
 from npbert.data.corpus import Corpus
-from npbert.data.pretraining_data import PretrainingData
+from npbert.data.training_data import PretrainingData
 from tests.small_tokenizer import small_tokenizer
 
 DOCUMENTS = [
@@ -37,7 +37,7 @@ def make(tmp_path, tokenizer, monkeypatch):
 
     def make(documents=DOCUMENTS, *, piece_bytes=200, pieces_at_once=3, **options):
         monkeypatch.setattr("npbert.data.corpus.PIECE_BYTES", piece_bytes)
-        monkeypatch.setattr("npbert.data.pretraining_data.PIECES_AT_ONCE", pieces_at_once)
+        monkeypatch.setattr("npbert.data.training_data.PIECES_AT_ONCE", pieces_at_once)
         path = tmp_path / "corpus.txt"
         path.write_text("\n".join("".join(" ".join(s) + "\n" for s in sentences) for sentences in documents))
         return PretrainingData(Corpus([path]), tokenizer, **{"batch_size": 4, "max_length": 24, **options})

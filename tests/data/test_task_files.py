@@ -3,12 +3,9 @@
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from npbert.data.conll import read_conll
-from npbert.data.squad import GoldAnswer, Question, read_squad
-from npbert.data.tables import read_table
+from npbert.data.task_files import GoldAnswer, Question, read_conll, read_squad, read_table
 from npbert.io.files import FileError
 
 ANSWER = {"text": "Zoë", "answer_start": 6}

@@ -7,12 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from npbert import Tokenizer
-from npbert.data.tokenizer import CHARACTERS
-from tests.small_tokenizer import small_tokenizer
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
@@ -140,17 +137,3 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
 def test_errors(tokenizer, ask, error, message):
     with pytest.raises(error, match=re.escape(message)):
         ask(tokenizer)
-
-
-LONG = ["cat " * 5000, f"{'x' * 150} dog " * 100, f"{' ' * 20_000}cat"]
-LONG.append(f"{' ' * (5 * CHARACTERS - 78)}{'cat' * 40}")  # half of this word has tokens, the whole is [UNK]
-
-
-@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
-@pytest.mark.parametrize("max_length", [5, 40])
-def test_of_a_very_long_text_only_the_beginning_is_read(text, max_length):
-    """It gives the tokens that the whole text gives, and is known to be cut."""
-    tokenizer = small_tokenizer("cat dog - ##cat")
-    (whole,), (pair,) = tokenizer.pieces([text]), tokenizer.encode([("dog", text)], max_length=max_length)
-    assert pair.ids[3:-1] == whole[: max_length - 4]
-    assert bool(pair.overflowing) == (len(whole) > max_length - 4)

@@ -16,6 +16,14 @@ def affine_backward(dout, cache):
     return dx, dw, np.sum(dout, axis=0)
 
 
+def dense_forward(z, params):
+    return z @ params["W"] + params["b"]
+
+
+def dense_backward(dy, params, z):
+    return {"dz": dy @ params["W"].T, "dW": z.T @ dy, "db": dy.sum(axis=0)}
+
+
 def relu_forward(x):
     return np.maximum(0, x), x
 

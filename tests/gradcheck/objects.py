@@ -25,13 +25,6 @@ class Dense:
         return dout @ self.W.T
 
 
-class OneName(Dense):
-    """dy has the name of forward's input."""
-
-    def backward(self, x):
-        return Dense.backward(self, x)
-
-
 def same(x): return x * 1.0  # fmt: skip
 
 
@@ -117,16 +110,16 @@ class InLists:
         self.cache = x
         return x @ self.params[0] + self.params[1]
 
-    def backward(self, dy):
+    def back_propagate(self, dy):
         self.grads[0][...], self.grads[1][...] = self.cache.T @ dy, dy.sum(axis=0)
         return dy @ self.params[0].T
 
 
 class Returned(Dense):
-    """dx, dW, db."""
+    """dx, dW, db; dy has the name of forward's input."""
 
-    def backward(self, dout):
-        return dout @ self.W.T, self.x.T @ dout, dout.sum(axis=0)
+    def backward(self, x):
+        return x @ self.W.T, self.x.T @ x, x.sum(axis=0)
 
 
 class OtherNames:
@@ -219,12 +212,12 @@ class Network:
 
 
 class SoftmaxLoss:
-    """A loss: backward is given nothing."""
+    """A loss, after the accuracy: backward is given nothing."""
 
     def forward(self, logits, labels):
         p = np.exp(logits - logits.max(axis=1, keepdims=True))
         self.p, self.labels = p / p.sum(axis=1, keepdims=True), labels
-        return -np.log(self.p[np.arange(len(labels)), labels]).mean()
+        return (p.argmax(axis=1) == labels).mean(), -np.log(self.p[np.arange(len(labels)), labels]).mean()
 
     def backward(self):
         d = self.p.copy()
@@ -254,7 +247,7 @@ class CourseNet:
 
     def loss(self, x, y=None):
         w, end = self.params["W"], SoftmaxLoss()
-        loss = end.forward(x @ w + self.params["b"], y) + 0.5 * self.reg * np.sum(w**2)
+        loss = end.forward(x @ w + self.params["b"], y)[1] + 0.5 * self.reg * np.sum(w**2)
         d = end.backward()
         return loss, {"W": x.T @ d + self.reg * w, "b": d.sum(axis=0)}
 

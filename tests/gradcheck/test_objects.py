@@ -15,7 +15,6 @@ from tests.tables import one_in
 X, IDS, LABELS = n(5, 4), np.array([0, 3, 3, 1, 4]), np.array([0, 2, 1, 1, 2])
 CASES = {  # by name: the inputs, and what the report says of parameters and gradients
     "Dense": ([X], "Parameters W, b; their gradients dW, db."),
-    "OneName": ([X], "Parameters W, b; their gradients dW, db."),
     "Eta": ([X], "Parameters W, b; their gradients dW, db."),
     "Decayed": ([X], 'their gradients returned["W"], returned["b"].'),
     "Windows": ([X], ""),
@@ -84,6 +83,12 @@ def test_where_several_readings_fit_one_word_is_asked_for():
     assert check_gradients(objects.Twins(), x, grads={"p": "one", "q": None}).sizes == {"x": 12, "p": 3}
     with pytest.raises(ValueError, match="grads has 'three' for p, but backward writes nothing of that name"):
         check_gradients(objects.Twins(), x, grads={"p": "three"})
+
+
+def test_an_input_with_the_name_of_a_parameter_is_refused():
+    clash = type("Clash", (objects.Dense,), {"forward": lambda self, x, b: objects.Dense.forward(self, x) + b})
+    with pytest.raises(ValueError, match="b is an input of forward and an array of the object"):
+        check_gradients(clash(), X, n(3))
 
 
 def test_what_has_no_gradient_is_told(tmp_path):

@@ -25,6 +25,7 @@ CALLS = {  # by name: the arguments
     "sandwich": lambda m: (m.sandwich_forward, m.sandwich_backward, n(4, 2, 3), n(6, 5), n(5)),
     "dropout": lambda m: (m.dropout_forward, m.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
     "lstm": lambda m: (m.lstm_forward, m.lstm_backward, n(3, 2), n(3, 4)),
+    "dicts": lambda m: (m.dense_forward, m.dense_backward, n(4, 3), {"W": n(3, 2), "b": n(2)}),
     "minitorch": lambda m: (m.Log, 2.5),
     "tinytorch": lambda m: (np.matmul, m.MatmulBackward, n(3, 4), n(4, 5)),
 }
@@ -32,6 +33,7 @@ WRONG = [  # what is right, and what makes it wrong
     ("lstm", "(1 - np.tanh(next_c) ** 2)", "(1 + np.tanh(next_c) ** 2)"),
     ("sandwich", "dx[cache <= 0] = 0", "dx[cache >= 0] = 0"),
     ("dropout", "return dout * mask", "return dout"),
+    ("dicts", '"db": dy.sum', '"db": dy.mean'),
     ("minitorch", "return d_output / a", "return d_output * a"),
     ("tinytorch", "np.matmul(grad_output, b.data.T)", "np.matmul(grad_output, b.data)"),
 ]

@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from npbert import Init, LayerNorm, check_gradients
 from npbert.catalogue import blocks

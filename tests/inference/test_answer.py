@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from npbert import Answer, BertForQuestionAnswering
 from npbert.inference import AnswerSpan

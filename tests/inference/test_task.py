@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
 from npbert.inference import Task, batches_by_length

@@ -2,8 +2,7 @@
 
 import pytest
 
-from npbert.cli import learn as learn_command
-from npbert.cli import main
+from npbert.cli import learn as learn_command, main
 from npbert.learn import judge_file
 from npbert.learn.exercises import EXERCISES
 

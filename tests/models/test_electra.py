@@ -61,16 +61,17 @@ def test_both_are_written_and_read_and_a_generator_that_is_missing_is_new(tmp_pa
     pytest.importorskip("safetensors", reason="needs the extra hf")
     caplog.set_level(logging.INFO, logger="npbert")
     model = detection()
-    model.save_pretrained(tmp_path)
+    model.save_pretrained(tmp_path / "model")  # as in a run
     assert type(npbert.AutoModelForPreTraining.from_pretrained(tmp_path)) is ElectraForPreTraining
     again = ReplacedTokenDetection.from_pretrained(tmp_path, dtype=np.float64)
     for (name, old), (_, new) in zip(model.named_parameters(), again.named_parameters(), strict=True):
         np.testing.assert_array_equal(old.value, new.value, name)
-    (tmp_path / "generator").rename(tmp_path / "gone")
+    (tmp_path / "model" / "generator").rename(tmp_path / "gone")
     assert not caplog.messages
     again = ReplacedTokenDetection.from_pretrained(tmp_path, dtype=np.float64)
     assert "the generator is new" in caplog.text
     assert again.generator.predictions.table is again.discriminator.bert.embeddings.word_embeddings.weight
+    assert {parameter.value.dtype for parameter in again.parameters()} == {np.dtype(np.float64)}
     random_model(npbert.BertForMaskedLM).save_pretrained(tmp_path, overwrite=True)
     with pytest.raises(InputError, match="wanted the folder of an ELECTRA"):
         ReplacedTokenDetection.from_pretrained(tmp_path)

@@ -3,8 +3,7 @@ computed."""
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from npbert import IGNORED, Batch
 from npbert.catalogue import CATALOGUE
@@ -114,7 +113,7 @@ def test_wrong_ids_and_batches_of_another_kind(name):
     right, other = (groups, flat) if model.reads.grouped else (flat, groups)
     shapes = r"\(1, 5\), wanted \(B, C, T\)" if model.reads.grouped else r"\(1, 2, 5\), wanted \(B, T\)"
     refused = [
-        (Batch(right.input_ids + 8), IndexError, r"input_ids\[0, 0\] is 9, wanted 0 to 8, as vocab_size is 9"),
+        (Batch(right.input_ids + 8), IndexError, r"input_ids\[0, 0(, 0)?\] is 9, wanted 0 to 8, as vocab_size is 9"),
         (Batch(np.repeat(right.input_ids, 2, axis=-1)), ValueError, "10 tokens, wanted at"),
         (other, ValueError, f"input_ids has shape {shapes}"),
         ([[1, 2]], TypeError, "batch is a list, wanted a Batch"),

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from npbert import IGNORED, Batch, BertForSentenceVectors, Reads, Tape, randomize
+from npbert import IGNORED, Batch, BertForSentenceVectors, Init, Linear, Reads, Tape, randomize
 from npbert.catalogue import CATALOGUE, blocks
 from npbert.models.pooling import POOLINGS
 from npbert.shapes import Shapes
@@ -103,6 +103,12 @@ def test_a_regression_takes_integers_and_ignores_nothing():
         model.reads, batch.labels = Reads("first", reads), labels
         assert model.loss(batch).loss == pytest.approx(np.mean((predicted[:, 0] - labels.ravel()) ** 2), rel=1e-11)
         assert model.target_counts(batch) == (3,)
+
+
+def test_a_head_that_is_replaced_is_used():
+    model, batch = make(TASKS["classification"])
+    model.classifier = Linear(model.config.hidden_size, 3, Init(np.random.default_rng(0), dtype=np.float64))
+    assert model(without_targets(batch)).shape[1] == 3
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

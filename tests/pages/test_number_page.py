@@ -7,7 +7,7 @@ import pytest
 
 from npbert.pages import html
 from npbert.pages.number.export import export
-from npbert.pages.number.page import number_page
+from npbert.pages.number.page import json_script, number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE
@@ -35,9 +35,9 @@ def test_text_shows_as_text_and_data_cannot_leave_its_script(text):
     parsed = Parsed(f'<p title="{html.escape(text)}">{html.escape(text)}</p>')
     assert (parsed.tags, parsed.open) == (["p"], [])
     assert "".join(parsed.texts) == parsed.values("title")[0] == visible(text)
-    script = html.json_script("data", {text: [text, 1.5]})
+    script = json_script({text: [text, 1.5]})
     inside = re.fullmatch(r'<script type="application/json" id="data">([^<>&]*)</script>', script)[1]
     assert json.loads(inside) == {text: [text, 1.5]}
     inside.encode()
     with pytest.raises(ValueError, match="not JSON compliant"):
-        html.json_script("data", [text, float("nan")])
+        json_script([text, float("nan")])

@@ -11,8 +11,7 @@ from npbert import BertForSequenceClassification
 from npbert.io import METRICS_FILE, FileError
 from npbert.pages.report import page
 from npbert.pages.report.page import comparison_page, report_page, write_report
-from npbert.pages.report.run import read_run
-from npbert.pages.report.verdict import to_look_at, verdict
+from npbert.pages.report.run import Run
 from tests.pages.runs import METRICS, SHOWN, masked, write_run
 from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE
@@ -58,8 +57,8 @@ def run(tmp_path, model, monkeypatch):
     (tmp_path / "run" / "model").symlink_to(model)
     monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
     for name in ("plot_curves", "plot_layers", "plot_update_ratios", "plot_attention"):
-        monkeypatch.setattr(page, name, Mock())
-    return lambda **files: report_page(read_run(write_run(tmp_path / "run", **files)))
+        monkeypatch.setattr(page.plots, name, Mock())
+    return lambda **files: report_page(Run(write_run(tmp_path / "run", **files)))
 
 
 @pytest.mark.parametrize("kind", SHOWN)
@@ -94,7 +93,7 @@ def test_the_file_has_its_pictures_in_it(drawn):
 def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
     folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), shown=SHOWN["labels"])
-    words = Parsed(report_page(read_run(folder))).words
+    words = Parsed(report_page(Run(folder))).words
     for wanted in (
         "The run was at step 10 when this page was made",
         "No picture here: layers.jsonl has no gradient_norms above 0",
@@ -105,7 +104,7 @@ def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
         assert wanted in words
     path = folder / METRICS_FILE
     path.write_text(path.read_text(encoding="utf-8") + '{"step": 20, "lo', encoding="utf-8")
-    assert read_run(folder).step == 10, "a half line is not there yet"
+    assert Run(folder).step == 10, "a half line is not there yet"
 
 
 def test_baselines_and_the_best_are_beside_the_numbers(run):
@@ -135,28 +134,28 @@ def test_a_text_from_right_to_left_is_in_order(run):
 def test_the_first_sentence_is_how_good_it_is(tmp_path, value, baseline, said):
     rows = [{"step": 10, "mlm_loss": 3.0}, {"step": 10, "eval_mlm_accuracy": value}]
     shown = [{**SHOWN["masked"][0], "baselines": {"mlm_accuracy": baseline}}]
-    assert said in verdict(read_run(write_run(tmp_path / "run", metrics=rows, shown=shown)))
+    assert said in Run(write_run(tmp_path / "run", metrics=rows, shown=shown)).verdict()
 
 
 def test_a_lower_loss_is_a_better_one(tmp_path):
     shown = [{**SHOWN["labels"][0], "goal": "loss", "baselines": {"loss": 0.69}}]
     folder = write_run(tmp_path / "run", metrics=[{"step": 10, "eval_loss": 0.3}], shown=shown)
-    assert verdict(read_run(folder)).startswith("Loss 0.3; ")
-    assert verdict(read_run(folder)).endswith("gets 0.69: it has learned.")
+    assert Run(folder).verdict().startswith("Loss 0.3; ")
+    assert Run(folder).verdict().endswith("gets 0.69: it has learned.")
 
 
 def test_what_to_look_at(tmp_path):
     rows = [{"step": step, "eval_loss": loss} for step, loss in ((10, 3.0), (20, 2.0), (30, 2.5))]
     shown = [{**SHOWN["labels"][0], "counts": [[0, 8], [0, 11]]}]
-    run = read_run(write_run(tmp_path / "run", metrics=[*rows, {"step": 40, "loss": None}], shown=shown))
-    for said, words in zip(to_look_at(run), ("step 20", "not finite", "every example the same label"), strict=True):
+    run = Run(write_run(tmp_path / "run", metrics=[*rows, {"step": 40, "loss": None}], shown=shown))
+    for said, words in zip(run.notes(), ("step 20", "not finite", "every example the same label"), strict=True):
         assert words in said
-    assert list(to_look_at(read_run(write_run(tmp_path / "good", metrics=rows[:2])))) == []
+    assert list(Run(write_run(tmp_path / "good", metrics=rows[:2])).notes()) == []
 
 
 def test_runs_compared(tmp_path, run):
     changes = {"one": {"seed": 0}, "two": {"seed": 1, "metrics": METRICS[:2]}, "again": {"seed": 1}}
-    runs = [read_run(write_run(tmp_path / name, **change)) for name, change in changes.items()]
+    runs = [Run(write_run(tmp_path / name, **change)) for name, change in changes.items()]
     words = Parsed(comparison_page(runs)).words
     assert re.search("Runs compared: 1. .*/one, 2. .*/two, 3. .*/again", words)
     assert "seed 0 1 1" in words and "corpus" not in words
@@ -166,7 +165,7 @@ def test_runs_compared(tmp_path, run):
 
 def test_the_command_that_makes_it_again(tmp_path):
     folder = write_run(tmp_path / "a run")
-    command = page.command_of(read_run(folder))
+    command = Run(folder).command()
     assert shlex.split(command) == ["npbert", "pretrain", "FOLDER", "--settings", f"{folder}/settings.toml"]
 
 
@@ -194,6 +193,6 @@ def test_a_token_of_any_length_fits(open_page, tmp_path):
     long = masked(10, "x" * 10_000)
     long["sentences"][0]["tokens"][2] = "y" * 10_000
     run = write_run(tmp_path / "run", shown=[long], layers=())
-    (tmp_path / "long.html").write_text(report_page(read_run(run)), encoding="utf-8")
+    (tmp_path / "long.html").write_text(report_page(Run(run)), encoding="utf-8")
     page = open_page(tmp_path / "long.html", width=360)
     assert page.evaluate("document.documentElement.scrollWidth") == 360

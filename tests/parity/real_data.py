@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from npbert.data import read_table
-from npbert.data.squad import read_squad
+from npbert.data.task_files import read_squad
 from tests.shared_data import shared_file, shared_files
 
 

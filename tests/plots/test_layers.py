@@ -65,7 +65,7 @@ def test_the_usual_and_the_largest_derivative_of_each_layer():
     model.loss(batch, tape)
     model.loss_backward(1.0, tape)
     layers = parameters_by_layer(model)
-    grads = [np.concatenate([p.grad.ravel() for p in parameters]) for parameters in layers.values()]
+    grads = [np.concatenate([p.grad.ravel() for p in parameters.values()]) for parameters in layers.values()]
     usual, largest = (line.get_xdata() for line in axes.lines)
     np.testing.assert_allclose(usual, [np.sqrt((grad**2).mean()) for grad in grads], rtol=1e-12)
     np.testing.assert_allclose(largest, [np.abs(grad).max() for grad in grads], rtol=1e-12)

@@ -10,15 +10,15 @@ import pytest
 
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Softmax, Tokenizer, randomize
 from npbert.data.corpus import Corpus
-from npbert.data.pretraining_data import PretrainingData
+from npbert.data.training_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, finite_or_null, read_json_lines
-from npbert.training import evaluate_losses
 from npbert.training.pretrain import (
     GUESSES,
     SENTENCES,
     Pretraining,
     PretrainSettings,
     baselines,
+    evaluate_losses,
     masked_sentences,
     unigrams,
 )
@@ -33,7 +33,7 @@ OF_THE_DATA = {"batch_size": 3, "max_length": 18, "objective": "sop", "mask_prob
 def settings(tmp_path, monkeypatch):
     """Settings of which none is its default. The size `small` is one of the presets; a horse is two tokens."""
     for module in ("npbert.models.config", "npbert.training.pretrain"):
-        monkeypatch.setattr(f"{module}.PRESETS", {"small": vars(SMALL)})
+        monkeypatch.setattr(f"{module}.PRESETS", {"small": SMALL})
     checkpoint = write_checkpoint(tmp_path / "checkpoint")
     vocabulary = (checkpoint / "vocab.txt").read_text().replace("horse", "##orse").replace("goat", "h")
     (checkpoint / "vocab.txt").write_text(vocabulary)

@@ -1,4 +1,4 @@
-"""The state of a run on disk: back bit for bit, or refused with nothing loaded. How far the run is, and its means."""
+"""The state of a run on disk: back bit for bit, or refused with nothing loaded."""
 
 import itertools
 
@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from npbert import AdamW
-from npbert.data.task_data import Position
+from npbert.data.training_data import Position
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.optim import Adadelta
-from npbert.training import STATE_FILE, StepLosses
-from npbert.training.accumulate import mean_over_targets
+from npbert.training import STATE_FILE
 from npbert.training.progress import Progress
 from npbert.training.state import read_state, write_state
 from tests.training.tiny import classifier, make_trainer
@@ -98,12 +97,3 @@ def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
     for metadata in ({}, {"npbert": "{"}):
         write_tensors(path, {"value": np.ones(2)}, metadata)
         check_refused(path, "is not a training state of npbert")
-
-
-BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}
-
-
-def test_means_are_over_targets_not_over_batches():
-    batches = StepLosses((4.0, 1.0), (10, 2), (3, 1)), StepLosses((1.0, 0.5), (30, 2), (27, 2))
-    means = mean_over_targets(batches).by_name(("mlm", "nsp"))
-    assert means == pytest.approx(BOTH) and list(means) == list(BOTH)

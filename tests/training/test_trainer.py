@@ -8,7 +8,7 @@ import pytest
 
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.compute.blas_lending import lend_to_blas
-from npbert.data.task_data import TaskData
+from npbert.data.training_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads
@@ -106,8 +106,11 @@ def test_without_a_goal_the_last_model_is_kept(tmp_path):
 
 @pytest.mark.parametrize(
     ("scores", "last", "best"),
-    [((1, 3, 2, 3, 4), 4, 1), ((1, 0, 2, 1, 3, 2), 6, 4), ((math.nan,) * 6, 3, 0)],
-    ids=["ends", "counts anew", "no evaluation gives a number"],
+    [
+        ((1, 3, 2, 3, 4), 4, 1),
+        ((1, 0, 2, 1, 3, 2), 6, 4),  # it counts anew
+        ((math.nan,) * 6, 3, 0),  # no evaluation gives a number
+    ],
 )
 def test_patience(tmp_path, scores, last, best, capsys):
     first, again = (Judge(tmp_path, scores, evaluate_every=1, patience=2, steps=6) for _ in range(2))

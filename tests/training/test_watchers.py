@@ -154,7 +154,7 @@ def norm(arrays):
 def test_the_numbers_of_a_step():
     model = classifier(np.float64)
     accumulate(model, collate(examples(4)), None)
-    layers = parameters_by_layer(model)
+    layers = {name: [*parameters.values()] for name, parameters in parameters_by_layer(model).items()}
     before = {name: [p.value.copy() for p in parameters] for name, parameters in layers.items()}
     numbers = statistics_of(model, AdamW(model.parameters(), lr=1e-2).step)
     for name, parameters in layers.items():

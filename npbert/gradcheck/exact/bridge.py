@@ -17,19 +17,21 @@ from npbert.gradcheck.report import GradientError, Gradients, PromiseError
 
 _TRIED = (0.0, 1.0), (-(2.0**13), 0.0), (2.0**-13, 0.0), (0.0, 0.0)  # dy as a multiple of the given one, plus a number
 _ROUGHLY = 0.4  # the power of epsilon that is the allowed relative error
-_ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
+_NEAR = 1e-3  # the allowed change of gradients beside a tie, relative to the largest
 
 
-def check_beside(function: ScalarFunction, floats: Floats) -> None:
-    """Raise PromiseError if y on exact numbers differs from y on floats beside the point. The step is small, but larger
-    than rounding."""
-    step, field = function.random_step(0), Field(function.seed)
-    for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
-        with function.moved(step, size) as there:
-            y = there.outputs()
-            if all(np.isfinite(part).all() for part in y):
-                run = run_on_numbers(field, there, backward=False)
-                return run.check_like(floats._replace(y=y))
+def check_beside(function: ScalarFunction, epsilon: float, sign: int = 1) -> tuple[bool, Gradients]:
+    """Run beside the point. The step is small, but larger than rounding: epsilon is that of the floats.
+
+    Returns: whether backward is proved there, and its gradients. Raises: PromiseError if y or a gradient on exact
+    numbers differs from that on floats."""
+    for size in (epsilon**0.25, epsilon**0.5):  # the smaller one where a function is not defined beyond
+        with function.moved(function.random_step(0), sign * size) as there:
+            floats, field = there.run_on_floats(), Field(function.seed)
+            if all(np.isfinite(part).all() for part in floats.y):
+                run = run_on_numbers(field, there)
+                run.check_like(floats)
+                return run.holds and not field.ties, floats.gradients
     raise PromiseError("y is not finite beside your numbers")
 
 
@@ -60,19 +62,11 @@ def check_linear(function: ScalarFunction, floats: Floats) -> None:
 def is_right_on_both_sides(function: ScalarFunction, floats: Floats) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
-    sides = []
-    for sign in (1, -1):
-        with function.moved(function.random_step(0), sign * _ASIDE) as side:
-            there, field = side.run_on_floats(), Field(function.seed)
-            run = run_on_numbers(field, side)
-            run.check_like(there)
-            if not run.holds or field.ties:
-                return False
-            sides.append(there.gradients)
-    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in floats.gradients.items())
+    (is_right, above), (is_right_below, below) = (check_beside(function, floats.epsilon, sign) for sign in (1, -1))
+    is_between = all(_is_between(at, above[name], below[name]) for name, at in floats.gradients.items())
+    return is_right and is_right_below and is_between
 
 
 def _is_between(at: Array, one: Array, other: Array) -> bool:
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    room = _NEAR * max(magnitude(low), magnitude(high))
-    return bool(((low - room <= at) & (at <= high + room)).all())
+    room = _NEAR * max(magnitude(one), magnitude(other))
+    return bool((np.abs(at - one) + np.abs(at - other) <= np.abs(one - other) + room).all())

@@ -82,26 +82,23 @@ def told(which: str) -> Iterator[None]:
         raise GradientError(f"backward raises {type(error).__name__}{place_of(error)}: {error}") from error
 
 
-def _with_room(make: Function) -> Function:
-    """Return np.zeros, or another creator, that makes arrays of objects instead of floats, for Numbers."""
+def _for_numbers(make: Function) -> Function:
+    """Return np.zeros, np.array or another creator, that makes arrays for Numbers instead of float64."""
 
     def made(*args: Any, **options: Any) -> Any:
-        array = make(*args, **options)
-        return as_numbers(array.astype(object)) if _makes_room.get() and array.dtype == np.float64 else array
+        if not is_exact():
+            return make(*args, **options)
+        if "dtype" in options:
+            options["dtype"] = _objects_for_double(options["dtype"])
+        array = make(*map(_objects_for_double, args), **options)
+        return as_numbers(array.astype(object) if array.dtype == np.float64 else array)
 
     return made
 
 
-def _with_numbers(make: Function) -> Function:
-    """Return np.array, or another creator, that accepts Numbers as float64."""
-
-    def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
-        array = make(given, None if _makes_room.get() and is_double(dtype) else dtype, *args, **options)
-        if array.dtype != object:
-            return make(array, dtype, *args, **options)
-        return as_numbers(array) if _makes_room.get() else array
-
-    return made
+def _objects_for_double(x: Any) -> Any:
+    """Return the dtype of objects for that of float64, and anything else as it is."""
+    return object if isinstance(x, type | np.dtype | str) and is_double(x) else x
 
 
 def _or_of_number(function: Function, rule: Function) -> Function:
@@ -113,9 +110,9 @@ def _or_of_number(function: Function, rule: Function) -> Function:
     return either
 
 
-_MAKERS = "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "eye", "identity"
-_NUMPY = {name: _with_room(getattr(np, name)) for name in _MAKERS}
-_NUMPY |= {name: _with_numbers(getattr(np, name)) for name in ("array", "asarray", "ascontiguousarray")}
+_MAKERS = "zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "ascontiguousarray"
+_MAKERS_LIKE = "zeros_like", "ones_like", "empty_like", "full_like"
+_NUMPY = {name: _for_numbers(getattr(np, name)) for name in _MAKERS + _MAKERS_LIKE}
 _NUMPY["issubdtype"] = lambda dtype, kind: np.issubdtype(
     np.float64 if is_exact() and str(dtype) == "object" else dtype, kind
 )
@@ -134,7 +131,8 @@ def _exchanged() -> dict[int, Any]:
     if torch := sys.modules.get("torch"):
         makers = ("from_numpy", "as_tensor", "tensor")
         modules.append((torch, {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}))
-    table = {id(module): SimpleNamespace(**vars(module) | functions) for module, functions in modules}
-    return table | {
-        id(getattr(module, name)): ours for module, functions in modules for name, ours in functions.items()
-    }
+    table = {}
+    for module, functions in modules:
+        table[id(module)] = SimpleNamespace(**vars(module) | functions)
+        table |= {id(getattr(module, name)): ours for name, ours in functions.items()}
+    return table

@@ -9,8 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.io import LOGGER, FileError
-from npbert.io.files import model_file
+from npbert.io import LOGGER, FileError, model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -25,11 +24,13 @@ _CONVERT = (
 )
 
 
-def find_weights(folder: str | Path) -> Path:
-    """Return the path of `folder`/model.safetensors.
+def open_weights(folder: str | Path, config: Any) -> TensorFile:
+    """Return the tensors of `folder`/model.safetensors, for a model of this BertConfig.
 
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
-    reading a pickle can run any code.
+    reading a pickle can run any code; as TensorFile; FileError if it has fewer numbers than the table of words,
+    attention's matrices and a classifier, as to build the model of a wrong configuration could need more than the
+    memory.
     """
     path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
     if path.name != WEIGHTS_FILE:
@@ -37,18 +38,13 @@ def find_weights(folder: str | Path) -> Path:
             f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
             f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    return path
-
-
-def check_size(file: TensorFile, config: Any) -> None:
-    """Raise FileError if the file has fewer numbers than the table of words, attention's matrices and a classifier of a
-    BertConfig: to build the model of a wrong configuration could need more than the memory."""
-    architecture, features = config.architecture, config.hidden_size
+    file, architecture, features = TensorFile(path), config.architecture, config.hidden_size
     width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
     least = int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if least > held + SMALL:
-        raise FileError(f"{file.path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+        raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+    return file
 
 
 def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None:
@@ -65,9 +61,12 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     """
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
-    new_heads = _new_heads(wanted, in_file, new_head)
-    new = [plain for plain, stored in wanted.items() if stored.head in new_heads]
-    old = {plain: wanted[plain] for plain in wanted if plain not in new}
+    # The heads that are read: those in the file, and all if none may be new.
+    kept = {stored.head for plain, stored in wanted.items() if plain in in_file or new_head is False}
+    if new_head:
+        kept &= {*PRETRAINING_HEADS}
+    new = [plain for plain, stored in wanted.items() if stored.head not in (None, *kept)]
+    old = {plain: stored for plain, stored in wanted.items() if plain not in new}
     for stored in old.values():
         for _, parameter in stored.parameters.values():
             parameter.start = None
@@ -85,15 +84,6 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
         _ = wanted[plain].tensor  # is drawn now
     if new:
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
-
-
-def _new_heads(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
-    """Return the new heads: True means all heads but those of pre-training, False none."""
-    if new_head is False:
-        return set()
-    heads = {stored.head for stored in wanted.values() if stored.head}
-    new = heads - {stored.head for plain, stored in wanted.items() if plain in in_file}
-    return new | (heads - {*PRETRAINING_HEADS}) if new_head else new
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from npbert.io import InputError, one_of
 from npbert.models.architecture import Architecture
@@ -14,8 +13,7 @@ from npbert.models.architecture import Architecture
 Settings = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A `model_type` of config.json: a row of families.json.
 
     classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
@@ -31,10 +29,10 @@ class Family:
     prefix: str
     tables: list[str]
     decoder: Mapping[str, str]
-    architecture: Mapping[str, Any] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, str]
+    settings: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    architecture: Mapping[str, Any]
 
 
 def _read(name: str) -> Any:
@@ -49,20 +47,12 @@ FAMILIES = {model_type: Family(**row) for model_type, row in _read("families.jso
 
 
 def _modernbert(stored: Settings) -> Settings:
-    usual = ["full_attention", *["sliding_attention"] * (stored.get("global_attn_every_n_layers", 3) - 1)]
-    kinds = stored.get("layer_types") or usual
-    ropes = stored.get("rope_parameters") or {}
-    bases = {
-        "full_attention": stored.get("global_rope_theta", 160_000.0),
-        "sliding_attention": stored.get("local_rope_theta", 10_000.0),
-    }
+    usual = ["full_attention", *["sliding_attention"] * (stored["global_attn_every_n_layers"] - 1)]
+    kinds, ropes = stored.get("layer_types") or usual, stored.get("rope_parameters") or {}
+    bases = {"full_attention": stored["global_rope_theta"], "sliding_attention": stored["local_rope_theta"]}
     rotary = {kind: _rotary_base(ropes.get(kind) or {}, base) for kind, base in bases.items()}
-    reach = {"full_attention": None, "sliding_attention": stored.get("local_attention", 128) // 2}
-    return {
-        "rotary": tuple(rotary[kind] for kind in kinds),
-        "reach": tuple(reach[kind] for kind in kinds),
-        "pools": stored.get("classifier_pooling", "cls"),
-    }
+    reach = {"full_attention": None, "sliding_attention": stored["local_attention"] // 2}
+    return {"rotary": tuple(rotary[kind] for kind in kinds), "reach": tuple(reach[kind] for kind in kinds)}
 
 
 def _electra(stored: Settings) -> Settings:
@@ -71,7 +61,7 @@ def _electra(stored: Settings) -> Settings:
 
 
 def _nomic(stored: Settings) -> Settings:
-    check_only("head_dim", stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12), stored)
+    check_only("head_dim", stored["hidden_size"] // stored["num_attention_heads"], stored)
     return {"rotary": (_rotary_base(stored.get("rope_parameters") or {}, 1000.0),)}
 
 
@@ -101,8 +91,8 @@ def check_only(name: str, only: Any, stored: Settings) -> None:
         raise InputError(name, stored[name], str(only))
 
 
-def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
-    """Return the fields of BertConfig in a config.json, with its architecture.
+def read_settings(stored: Settings) -> Settings:
+    """Return the settings in a config.json by the names of BertConfig's fields, with its architecture.
 
     Raises: ValueError for a setting that npbert does not support: another `model_type`, a decoder, untied weights.
     """
@@ -121,7 +111,7 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     architecture = Architecture(model_type, file=json.dumps(stored), **parts)
     settings |= {ours: stored[name] for ours, name in family.fields.items() if name in stored}
     if architecture.first_position:
-        settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
+        settings["max_position_embeddings"] -= architecture.first_position
     if architecture.rotary:
         settings["position_embedding_type"] = "rotary"
-    return settings, architecture
+    return {**settings, "architecture": architecture}

@@ -1,8 +1,8 @@
 """The name and layout of each parameter in a Hugging Face file, by the tables of names.json.
 
 npbert's path of a layer is looked up in its family's tables; in the name found, `@` becomes the prefix and `{}` the
-number of the layer; the name of the parameter, as weight or bias, comes last. CONTRIBUTING, "Add a descendant of BERT",
-tells how to support another.
+number of the layer, and `|1` is a number within a tensor of several parameters; the name of the parameter, as weight or
+bias, comes last. CONTRIBUTING, "Add a descendant of BERT", tells how to support another.
 """
 
 import re

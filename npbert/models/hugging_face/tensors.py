@@ -1,6 +1,5 @@
 """TensorFile: the tensors of a .safetensors file, read one by one as NumPy arrays."""
 
-import errno
 import json
 import math
 from collections.abc import Mapping
@@ -58,13 +57,13 @@ class TensorFile:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, str]) -> None:
-    """Write a .safetensors file with the tensors and, in its header, `metadata`.
+    """Write a .safetensors file with the tensors and, in its header, `metadata`, to a path of atomic_write.
 
-    Raises: OSError if the disk is full or not writable.
+    Raises: OSError if the disk is full or not writable; atomic_write adds the name of the file.
     """
     library = import_extra("safetensors.numpy")
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors").SafetensorError as error:
-        raise OSError(errno.EIO, f"writing failed: {error}", str(path)) from error
+        raise OSError(f"writing failed: {error}") from error

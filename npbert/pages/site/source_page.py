@@ -10,9 +10,9 @@ from typing import Any
 
 from npbert.catalogue import CATALOGUE
 from npbert.core import Tape
-from npbert.display.html import escape
 from npbert.io import read_text
 from npbert.learn.exercises import EXERCISES
+from npbert.pages.html import escape
 
 _UNDOES = {"backward": "forward", "value_and_slope": "value"}
 

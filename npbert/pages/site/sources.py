@@ -28,19 +28,19 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     beside = {path.relative_to(root).as_posix(): path for path in found}
     chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
     known = Known(chapters, proofs, read_bugs(root), {code["file"] for code in number["source"]["functions"].values()})
-    rooms = {room: files_of(room) for room in SHOWN}
-    listed = {path for paths in rooms.values() for path in paths}
+    shown = {f"npbert/{room}": files_of(room) for room in SHOWN}
     linked = {posixpath.normpath(f"docs/{path}.py") for text in chapters.values() for path in _TO_PYTHON.findall(text)}
-    others = sorted(linked - listed)
+    shown["Files that chapters name"] = sorted(linked.difference(*shown.values()))
     texts = {name: _as_myst(text) for name, text in chapters.items()}
-    for path in [*listed, *others]:
-        texts[_page(path)] = source_page(path, read_text(root / path), known)
+    contents = {"The chapters": list(texts)}
+    for title, paths in shown.items():
+        contents[title] = [f"{path.removesuffix('.py')}.md" for path in paths]
+        pages = [source_page(path, read_text(root / path), known) for path in paths]
+        texts.update(zip(contents[title], pages, strict=True))
     documented = [room for room in (*SHOWN, *REFERENCE) if room != "sklearn" or importlib.util.find_spec(room)]
     reference = {f"reference/{room}.md": _reference(room) for room in documented}
-    contents = {"The chapters": list(chapters)} | {f"npbert/{room}": list(map(_page, rooms[room])) for room in SHOWN}
-    contents |= {"Files that chapters name": list(map(_page, others)), "Reference": list(reference)}
     texts |= reference
-    texts["index.md"] = _contents(contents, len(proofs))
+    texts["index.md"] = _contents({**contents, "Reference": list(reference)}, len(proofs))
     texts["_extra/number.html"] = number_page({**number, "is_in_site": True})
     files = {name: path.read_bytes() for name, path in beside.items() if not name.endswith(".py")}
     return files | {path: text.encode() for path, text in texts.items()}
@@ -53,10 +53,6 @@ def files_of(room: str) -> list[str]:
     modules = [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.") if not each.ispkg]
     ordered = dict.fromkeys([home for home in homes if home in modules] + modules)
     return [f"{module.replace('.', '/')}.py" for module in ordered]
-
-
-def _page(path: str) -> str:
-    return f"{path.removesuffix('.py')}.md"
 
 
 def _as_myst(text: str) -> str:

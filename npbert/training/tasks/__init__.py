@@ -67,5 +67,6 @@ __all__ = [
     "Tagging",
     "PartOfSpeech",
     "QuestionAnswering",
+    "ScoredVectors",
     "SentenceVectors",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.data import Batch
-from npbert.data.squad import GoldAnswer, Question, read_squad
+from npbert.data.task_files import GoldAnswer, Question, read_squad
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of

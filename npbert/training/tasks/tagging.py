@@ -8,7 +8,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import pad_rows
-from npbert.data.conll import column_number, read_conll
+from npbert.data.task_files import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores
@@ -25,7 +25,7 @@ Tags = list[list[str]]
 class Tagging(FinetuneTask, Tag):
     """The first token of each word carries its tag; entities are judged as a whole. (Devlin et al. 2018, section 5.3.)
 
-    The given value is the words of a sentence, and the target is the numbers of their tags. Words beyond max_length
+    The given value is the words of a sentence, and the target is their tags. Words beyond max_length
     count as predicted O (outside).
     """
 
@@ -50,15 +50,15 @@ class Tagging(FinetuneTask, Tag):
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
-            rows.append(Labelled(words_, list(map(known.index, tags))))
+            rows.append(Labelled(words_, tags))
         return rows, known
 
     def targets(self, examples: Examples) -> Array:
-        rows = []
+        rows, number_of = [], self.labels.index
         for example in examples:
             row = [IGNORED] * len(example.encoding.ids)
-            for token, word in first_tokens(example.encoding):
-                row[token] = example.target[word]
+            for word, token in first_tokens(example.encoding).items():
+                row[token] = number_of(example.target[word])
             rows.append(row)
         return pad_rows(rows, IGNORED)
 
@@ -84,10 +84,10 @@ class Tagging(FinetuneTask, Tag):
         predicted = []
         for example, scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(example.target)
-            for (_, word), best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
+            for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
-        return [[self.labels[number] for number in example.target] for example in examples], predicted
+        return [example.target for example in examples], predicted
 
 
 class PartOfSpeech(Tagging):

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
-from npbert.data.tables import DELIMITER
+from npbert.data.task_files import DELIMITER
 from npbert.inference import Task
 from npbert.io import ALONE, Communicator, Settings, Wanted, at_least, one_of, setting
 from npbert.models import LOSSES, POOLINGS
@@ -125,6 +125,8 @@ class FinetuneTask(Task):
     as Task.
     """
 
+    model: Any
+    """A TaskModel."""
     metrics: ClassVar[tuple[str, ...]]
     """The names that `judge` returns; `loss` is the loss of training, without dropout."""
     goal: ClassVar[str]
@@ -182,8 +184,7 @@ class FinetuneTask(Task):
 
     def loss(self, logits: Array, targets: Array) -> float:
         """Return the loss of training, without dropout."""
-        model: Any = self.model  # a TaskModel
-        return float(model.loss_function(logits, targets))
+        return float(self.model.loss_function(logits, targets))
 
     def decode(self, logits: Array) -> Array:
         """Return the predictions (N,) of logits (N, …), for the default `judge`."""

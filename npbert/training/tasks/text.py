@@ -40,9 +40,9 @@ class OneOfMany(FinetuneTask):
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers, pairs = [], []
-        for example, scores, target in zip(examples, logits, self.targets(examples), strict=True):
+        for example, scores in zip(examples, logits, strict=True):
             text, classes = self.text_and_classes(example)
-            true, (best, probability, _) = classes[target], best_label(Softmax()(scores), classes)
+            true, (best, probability, _) = classes[example.target], best_label(Softmax()(scores), classes)
             pairs.append((true, best))
             entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
             answers.append(Shown(best != true, probability, entries))

@@ -91,13 +91,13 @@ class SentenceVectors(GroupedTask):
         example is relevant."""
         groups = [self.sequences_of(example.given) for example in examples]
         vectors = dict(zip(chain(*groups), chain(*logits), strict=True))
-        relevant: dict[str, list[str]] = {}
-        for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):
-            relevant.setdefault(query, []).append(text)
+        relevant: dict[str, dict[str, None]] = {}
+        for query, text, *_ in groups:
+            relevant.setdefault(query, {})[text] = None
         texts = list(dict.fromkeys(text for _, *others in groups for text in others))
         hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
         return [
-            Searched(query, own, [texts[hit.corpus_id] for hit in each], each[0].score)
+            Searched(query, list(own), [texts[hit.corpus_id] for hit in each], each[0].score)
             for (query, own), each in zip(relevant.items(), hits, strict=True)
         ]
 

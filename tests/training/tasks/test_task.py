@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import Tape
-from npbert.data.squad import GoldAnswer, Question
+from npbert.data.task_files import GoldAnswer, Question
 from npbert.inference import AnswerSpan
 from npbert.io import FileError, InputError
 from npbert.io.json_lines import finite_or_null
@@ -120,7 +120,7 @@ def test_the_surest_mistakes_are_shown_first(read, name):
     content, said, wanted = SHOWN[name]
     task, examples = read(TASKS[name], content, **FILES[name][0])
     row = finite_or_null(task.report_row(said, examples), digits=4)
-    assert row == finite_or_null({**wanted, "examples": len(examples)})
+    assert row == {**wanted, "examples": len(examples)}
 
 
 def test_answers_are_shown_in_their_passage(tokenizer):

@@ -3,11 +3,10 @@ found at the right tokens of a window, and the right tokens give exact match 100
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from npbert import IGNORED
-from npbert.data.squad import GoldAnswer, Question
+from npbert.data.task_files import GoldAnswer, Question
 from npbert.models import QuestionAnsweringOutput
 from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
 from tests.training.tasks.tiny import Planted, tiny_tokenizer, words_of

@@ -59,6 +59,8 @@ function drawFollowed() {
   byId("followed").hidden = !chosen;
   show("followed");
   show("followed-head");
+  byId("follow").scrollTop = 0;
+  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
   if (!chosen) {
     return;
   }
@@ -155,8 +157,6 @@ function waysOn() {
 // Bring the sum before the reader's eyes, and the keyboard to it.
 export function showSum() {
   byId("followed-title")?.focus({preventScroll: true});
-  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-  byId("follow").scrollTop = 0;
   const {top, bottom} = byId("follow").getBoundingClientRect();
   if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
     byId("follow").scrollIntoView({block: "start"});

@@ -48,7 +48,6 @@ function followCell(element) {
   const place = placeOfCell(element);
   if (place) {
     (element.closest("#stage") ? choose : followFrom)(place);
-    byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
   }
   return Boolean(place);
 }

@@ -1,9 +1,9 @@
-"""PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
+"""Training data, in a new random order every epoch: labelled examples in memory, or masked batches from a corpus."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,56 @@ from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
 from npbert.data.example import Example, collate, join_pair, mask_example
 from npbert.data.packing import Sentence, pack
-from npbert.data.task_data import START, Position
 from npbert.data.tokenizer import Tokenizer
+from npbert.io import at_least, counted
 
 PIECES_AT_ONCE = 64
 """The number of pieces of the corpus in memory: their sequences are shuffled together."""
+
+
+class Position(NamedTuple):
+    """The number of a group of the data, which is in memory at once, and of a batch in the group; both from 0."""
+
+    group: int = 0
+    batch: int = 0
+
+
+START = Position()
+
+
+def _cut(count: int, size: int, group: int, place: Position) -> Iterator[tuple[Position, slice]]:
+    """Yield the places and the slices of the batches of a group of `count` examples, from `place` on."""
+    first = place.batch if group == place.group else 0
+    for number in range(first, -(-count // size)):
+        yield Position(group, number), slice(number * size, (number + 1) * size)
+
+
+@dataclass(frozen=True, repr=False)
+class TaskData:
+    """Batches of `batch_size` examples, by `collate`; the last of an epoch may be smaller.
+
+    Raises: ValueError unless batch_size is at least 1.
+    """
+
+    examples: Sequence[Any]
+    collate: Callable[[Sequence[Any]], Batch]
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        at_least(1).check("batch_size", self.batch_size)
+
+    def __repr__(self) -> str:
+        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
+
+    def __len__(self) -> int:
+        """Return the number of batches in an epoch."""
+        return -(-len(self.examples) // self.batch_size)
+
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
+        """Yield the batches of the epoch with this seed from `place` on, each with its place."""
+        order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
+        for position, part in _cut(len(order), self.batch_size, 0, place):
+            yield position, self.collate([self.examples[index] for index in order[part]])
 
 
 @dataclass(frozen=True)
@@ -49,13 +94,10 @@ class PretrainingData:
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
             examples = self._examples(groups[group], rng)
-            first = place.batch if group == place.group else 0
-            for number in range(first, -(-len(examples) // self.batch_size)):
-                chosen = examples[number * self.batch_size : (number + 1) * self.batch_size]
-                batch_rng = np.random.default_rng([epoch_seed, group, number])
-                masked = [mask_example(example, self.tokenizer, batch_rng, **how) for example in chosen]
-                batch = collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
-                yield Position(group, number), batch
+            for position, part in _cut(len(examples), self.batch_size, group, place):
+                batch_rng = np.random.default_rng([epoch_seed, *position])
+                masked = [mask_example(example, self.tokenizer, batch_rng, **how) for example in examples[part]]
+                yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:
         """Return the sequences of a group of pieces, without masks, in random order."""

@@ -1,0 +1,126 @@
+"""The Forms of an author's forward and backward: methods of an object, two functions, or one that returns a loss.
+
+Authors differ in these ways. Another way is another name here:
+
+| what differs | in authors' code |
+|---|---|
+| forward is called | forward, compute, calculate, call, loss, `__call__`; or longer, as forward_propagation |
+| backward is called | backward, gradient, `_backward`, backprop, back_propagate; or longer, as backward_propagation |
+| y is | forward's results before a cache; self.output; of a loss, the number that moves, beside an accuracy |
+| backward takes | dy, or several; none for a loss; forward's inputs; a cache; a learning rate |
+| an argument is | an input, a rate or a cache by its name, and else a dy, as the only one, and a function's first |
+| a cache is | of an object by its name; of a function, which has no other memory, the last of several results |
+| gradients are | in backward's result, or in the object (`gradients.py`) |
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.exact.number_modules import told
+from npbert.gradcheck.forms import Form, is_number, own
+from npbert.gradcheck.inputs import Function, as_list, as_tuple, asked, names_given
+from npbert.gradcheck.restoring import is_of_library
+
+_FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
+_BACKWARDS = "backward", "gradient", "_backward", "backprop", "back_prop"
+_LONGER = "forward", "backward", "backprop", "back_prop"  # names that may go on
+_OUTPUTS = "output", "outputs", "out", "y"  # the attributes with y, if forward returns nothing
+_CACHES = {"cache", "caches", "ctx", "context", "memory"}
+_RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
+
+
+def is_stateful(given: Any) -> bool:
+    """True for an object with a forward and a backward, or with a `loss` that also returns the gradients."""
+    if isinstance(given, type) or is_of_library(type(given)):
+        return False
+    return bool(_method(given, _FORWARDS) and _method(given, (*_BACKWARDS, "loss")))
+
+
+def _method(given: Any, names: Sequence[str]) -> str:
+    """Return the first of these names that the object has as a method, or a longer one; or ""."""
+    longer = [name for name in dir(given) if name.startswith(tuple(each for each in _LONGER if each in names))]
+    return next((name for name in (*names, *longer) if callable(getattr(given, name, None))), "")
+
+
+def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
+    """Return the Form of an object with state."""
+    forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
+    names = names_given(getattr(given, forward), len(inputs))
+    if not backward:
+        return form_of_loss(lambda thing: getattr(thing, forward), names, inputs, given)
+    words = asked(getattr(given, backward))
+    known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else set()
+    others = [word for word in words if word not in known]
+    dys = [word for word in asked(getattr(given, backward), required=True) if word in others] or others[:1]
+
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
+        y = getattr(thing, forward)(*arguments)
+        if y is None:
+            y = next((vars(thing)[name] for name in _OUTPUTS if name in getattr(thing, "__dict__", {})), None)
+        again: dict[str, Any] = dict.fromkeys(_RATES, 1.0)
+        if isinstance(y, tuple):
+            again |= dict.fromkeys(_CACHES, y[-1])
+            y = y[: len(dys) or None]
+        again |= zip(names, arguments, strict=True)
+        return y, (thing, {word: again[word] for word in words if word in known & again.keys()})
+
+    def back(dy: Any, left: Any) -> Any:
+        thing, again = left
+        return getattr(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **again)
+
+    takes_step = not _RATES.isdisjoint(known.intersection(words))
+    return Form(names, inputs, run, back, thing=given, takes_dy=bool(dys), takes_step=takes_step)
+
+
+def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) -> Form:
+    """Return the Form of `y = f(…)` and backward(dy, …), with inputs by place or by name; or of `out, cache = f(…)` and
+    backward(dout, cache), with inputs by name. Several y have a tuple dy, or several dy.
+
+    Raises: TypeError if f returns neither numbers nor a cache."""
+    names, words, y = names_given(f, len(inputs)), asked(backward), result_of(f, inputs)
+    dys = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
+    if isinstance(y, tuple) and len(words) == len(y):
+        dys = words
+    is_last_new = words[-len(names) :] != names or not is_number(as_list(y)[-1])
+    has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
+    is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
+    if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):
+        kinds = ", ".join(type(each).__name__ for each in as_list(y))
+        raise TypeError(
+            f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
+            "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
+        )
+
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+        y = f(*arguments)
+        again = {name: value for name, value in zip(names, arguments, strict=True) if name in words[1:]}
+        if has_cache:
+            again[dys[-1]] = y[-1]
+            y = y[0] if len(dys) == 2 else y[: len(dys) - 1]
+        return y, ([], again) if is_by_name else (arguments, {})
+
+    def back(dy: Any, left: Any) -> Any:
+        by_place, by_name = left
+        is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
+        return backward(*(dy if is_each else [dy]), *by_place, **by_name)
+
+    return Form(names, inputs, run, back)
+
+
+def form_of_loss(method: Function, names: Sequence[str], inputs: Sequence[Any], thing: Any = None) -> Form:
+    """Return the Form of `loss, gradients = f(…)`. method(thing): f."""
+
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
+        loss, *found = method(thing)(*arguments)
+        return loss, found[0] if len(found) == 1 else tuple(found)
+
+    return Form(names, inputs, run, lambda _, found: found, thing=thing, takes_dy=False)
+
+
+def result_of(f: Function, inputs: Sequence[Any]) -> Any:
+    """Return the result of a function for copies of these inputs."""
+    np.random.seed(0)
+    with told("forward"):
+        return f(*map(own, inputs))

@@ -1,0 +1,238 @@
+"""find: which arrays are the gradients of which variables. One rule, for every Form.
+
+Variables are the arrays of floats that forward is given and leaves: among its inputs, and in the object, in objects
+within it, and in their lists and dicts. Gradients are the arrays that backward writes: in its result, and in the
+object. For each variable, the first that holds:
+
+1. Its gradient is the array that `grads` names (None: a constant).
+2. An input: the part of backward's result at its place. There is a part for each input (or None), for each array, or
+   for each array of floats. Parts for parameters may follow. A loss may have fewer, for the first inputs of their
+   shapes.
+3. The only written array that is named for it, in the same object: dW, grad_W, W_grad, dLdW, or W in another dict or
+   list.
+4. A parameter that y depends on: the only other written array of its shape, in the same object; or its own change, if
+   backward takes a learning rate.
+5. Such a parameter has none, which is wrong, if its object has another gradient, or a room for it: self.db = None.
+6. It is a constant.
+
+If several objects hold a parameter, their gradients add up, unless backward returns the sum. Where two arrays fit, the
+check asks for `grads`, and where no place fits, for `wrt`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.gradcheck.exact.number_modules import told
+from npbert.gradcheck.forms import Form, Kept, is_number, plain
+from npbert.gradcheck.forward import check_written
+from npbert.gradcheck.inputs import as_tuple, is_float_array, mapped
+from npbert.gradcheck.paths import (
+    Values,
+    changed,
+    is_called,
+    is_named_for,
+    is_numeric,
+    once,
+    owner_of,
+    snapshot,
+    values_at,
+)
+from npbert.gradcheck.places import places_of
+from npbert.gradcheck.report import GradientError
+
+Grads = Mapping[str, str | None]
+Pairs = dict[str, tuple[str, ...]]
+"""The paths of the arrays that add up to a variable's gradient, by the path of the variable."""
+_INPUTS = "inputs", "input", "x"  # the names in the gradient of an only input
+_MOST_NAMED = 6
+_LITTLE = 1e-6
+
+
+class Seen(NamedTuple):
+    """A forward and a backward: y, backward's result, all values after it by path, and the arrays that it wrote."""
+
+    y: Any
+    returned: Any
+    after: Values
+    written: Values
+
+
+def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
+    """Set the variables of the form and their gradients. It runs once to create parameters, then forward and backward,
+    then forward with each array of the object moved alone.
+
+    Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
+    errors of forward, and those of an object's backward."""
+    if unknown := set(wrt or ()) - form.inputs().keys():
+        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
+    chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
+    if chosen:
+        form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
+    able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
+    form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
+    seen = _seen(form)
+    places = places_of(form, seen.y, seen.returned, wrt) if seen else None
+    if seen is None or places is None:
+        return  # the check reports the error of backward, or how many gradients it wants
+    left, used = _moved_alone(form, seen)
+    pairs, constants = _pairs(able, left, seen, places, used, grads)
+    parameters = {path: paths for path, paths in pairs.items() if path in left}
+    dropped = form.inputs().keys() - (wrt or pairs)
+    form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in dropped}, True
+    constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
+    form.note = _note(parameters, constants)
+    form.values |= {path: left[path] for path in parameters}
+    form.hold(form.thing, {path for paths in pairs.values() for path in paths})
+
+
+def _seen(form: Form) -> Seen | None:
+    """Return what a forward and a backward do; None if backward raises without an object, which the check reports."""
+    form.loss = _place_of_loss(form)
+    form.hold(_ran(form).thing)
+    kept = _ran(form)
+    check_written("forward", kept.y)
+    before = snapshot(values_at(kept.thing))
+    dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
+    try:
+        with told("backward"):
+            returned, after = form.undone(dy, kept)
+    except GradientError as error:
+        if form.thing is None and not isinstance(error.__cause__, NotImplementedError):
+            return None
+        raise
+    as_before = {path: value for path, (value, _) in before.items() if path not in changed(before)}
+    written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
+    if not written:
+        check_written("backward", returned)
+    return Seen(kept.y, returned, after, written)
+
+
+def _ran(form: Form) -> Kept:
+    with told("forward"):
+        return form.ran(list(form.values.values()))
+
+
+def _place_of_loss(form: Form) -> int | None:
+    """Return the place of a loss among forward's results: the first number that moves a little with the inputs, as an
+    accuracy does not; None if forward returns one result, or backward takes a dy."""
+    here = _ran(form).y
+    if form.takes_dy or not isinstance(here, tuple):
+        return None
+    near = [value * (1 + _LITTLE) if is_float_array(value) else value for value in form.values.values()]
+    both = enumerate(zip(here, form.ran(near).y, strict=True))
+    return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
+
+
+def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
+    """Run forward with each array of floats of the object, and each in a dict among the inputs, moved alone. Returns
+    those that it leaves, without those that only backward writes, and the paths of those that y depends on."""
+    left, used = Values(), list[str]()
+    given = {name: value for name, value in form.values.items() if form.is_in_dict(name)}
+    held = values_at(form.thing)
+    for path, value in [*given.items(), *held.items()]:
+        if is_float_array(value):
+            other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
+            kept = form.ran(list(form.values.values()), {id(value): np.copy(other)})
+            now_there: Any = other if path in given else values_at(kept.thing).get(path)
+            is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
+            if np.array_equal(now_there, other) and (is_used or path not in seen.written):
+                if path in held and path in form.values:
+                    raise ValueError(f"{path} is an input of forward and an array of the object, wanted other names")
+                left[path] = value
+                used += [path] * is_used
+                if path in seen.written and not form.takes_step:
+                    raise GradientError(f"backward changes the value of {path}: only an optimizer may")
+    return left, used
+
+
+def _pairs(
+    able: Values, left: Values, seen: Seen, places: dict[str, str], used: list[str], grads: Grads
+) -> tuple[Pairs, list[str]]:
+    """Return the inputs and arrays of the object that have or need a gradient, each once, with the paths of its
+    gradients; and the other arrays that y depends on."""
+    variables = able | left
+    taken = {id(seen.after.get(path)) for path in places}
+    free = {path: value for path, value in seen.written.items() if id(value) not in taken}
+    found, unnamed = dict[str, list[str]](), Values()
+    for path, value in variables.items():
+        words = [name for name in grads if is_called(path, name)]
+        placed = [part for part, name in places.items() if name == path]
+        names = [path] if path in left or not places else []
+        names += _INPUTS if [*able] == [path] == names else ()
+        named = _once([each for each in free if any(is_named_for(each, name) for name in names)], free)
+        if words:
+            found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
+        elif path in seen.written:
+            found[path] = [path]  # a step
+        elif placed or len(named) == 1:
+            found[path] = placed or named
+        elif path in used or named:
+            unnamed[path] = value
+    free = {path: value for path, value in free.items() if not any(path in paths for paths in found.values())}
+    constants = _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
+    pairs = Pairs()
+    for path, value in once((path, variables[path]) for path in variables if path in found):
+        paths = [each for other in found if variables[other] is value for each in found[other]]
+        returned = [each for each in paths if each.startswith("returned")]  # it includes the others
+        pairs[path] = tuple(_once(returned or paths, seen.after))
+    return pairs, constants
+
+
+def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> list[str]:
+    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. Returns the
+    constants."""
+    constants = list[str]()
+    for path, value in unnamed.items():
+        like, twins = (_alike(path, value, among) for among in (free, unnamed))
+        if like and len(like) == len(twins) == 1:
+            found[path] = like
+        elif like:
+            raise ValueError(
+                f"backward writes {', '.join(like)}, and any may be the gradient of {', '.join(twins)}; name it, as in "
+                f"grads={dict(zip(twins, like, strict=False))}"
+            )
+        elif owner_of(path) in owners or any(is_named_for(each, path) for each in after if each != path):
+            found[path] = []
+        else:
+            constants.append(path)
+    return constants
+
+
+def _once(paths: Iterable[str], values: Values) -> list[str]:
+    """Return the first path of each array."""
+    return [path for path, _ in once((path, values.get(path, path)) for path in paths)]
+
+
+def _alike(path: str, value: Any, among: Values) -> list[str]:
+    """Return the paths of the arrays of this shape in the same object, each array once."""
+    like = (each for each, other in among.items() if np.shape(other) == np.shape(value))
+    return _once((each for each in like if owner_of(each) == owner_of(path)), among)
+
+
+def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the variable with the gradient that the caller named; {} for a constant."""
+    if gradient is None:
+        return {}
+    for each in paths:
+        if is_called(each, gradient):
+            return {path: [each]}
+    raise ValueError(f"grads has {gradient!r} for {word}, but backward writes nothing of that name")
+
+
+def _note(pairs: Pairs, constants: list[str]) -> str:
+    """Return sentences on the pairs found."""
+    says = []
+    if pairs:
+        gradients = [f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in pairs.items()]
+        says.append(f"Parameters {_some(list(pairs))}; their gradients {_some(gradients)}.")
+    for path in [path for path, found in pairs.items() if not found]:
+        says.append(f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}.")
+    if constants:
+        says.append(f"Taken for constants: {_some(constants)}.")
+    return " ".join(says)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= _MOST_NAMED else [*names[:3], "…", names[-1]])

@@ -60,7 +60,7 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
         y = getattr(thing, forward)(*arguments)
         if y is None:
             y = next((vars(thing)[name] for name in _OUTPUTS if name in getattr(thing, "__dict__", {})), None)
-        again = dict.fromkeys(_RATES, 1.0)
+        again: dict[str, Any] = dict.fromkeys(_RATES, 1.0)
         if isinstance(y, tuple):
             again |= dict.fromkeys(_CACHES, y[-1])
             y = y[: len(dys) or None]

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, is_float_array, mapped
-from npbert.gradcheck.paths import Values, leaves, listed, once, values_at
+from npbert.gradcheck.paths import Values, is_in_dict, leaves, listed, once, values_at
 
 
 class Kept(NamedTuple):
@@ -83,6 +83,10 @@ class Form(Layer):
     def inputs(self) -> Values:
         """Return the author's inputs, those in lists and dicts one by one."""
         return {path: each for name, value in self.arguments.items() for path, each in listed(value, name).items()}
+
+    def is_in_dict(self, name: str) -> bool:
+        """True if an input is in a dict, where it has a name and no place."""
+        return is_in_dict(name) and name not in self.arguments
 
     def hold(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Run copies of this object from now on, with arrays of float64, and with 0 at these paths."""

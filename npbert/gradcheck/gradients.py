@@ -32,17 +32,15 @@ from npbert.gradcheck.paths import (
     Values,
     changed,
     is_called,
-    is_in_dict,
     is_named_for,
     is_numeric,
-    listed,
     once,
     owner_of,
     snapshot,
     values_at,
 )
+from npbert.gradcheck.places import places_of
 from npbert.gradcheck.report import GradientError
-from npbert.io import counted
 
 Grads = Mapping[str, str | None]
 Pairs = dict[str, tuple[str, ...]]
@@ -72,10 +70,10 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
     if chosen:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
-    able = {name: value for name, value in form.values.items() if is_float_array(value) and not _in_dict(form, name)}
+    able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
     seen = _seen(form)
-    places = _places(form, seen, wrt) if seen else None
+    places = places_of(form, seen.y, seen.returned, wrt) if seen else None
     if seen is None or places is None:
         return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
@@ -127,60 +125,11 @@ def _place_of_loss(form: Form) -> int | None:
     return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
 
 
-def _places(form: Form, seen: Seen, wrt: Sequence[str] | None) -> dict[str, str] | None:
-    """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
-    dicts has names, and no place.
-
-    The first reading that fits: there is a part for each input in wrt; for each; without None, for each array of floats
-    and float; for each array of floats; and the same with each array once."""
-    parts = {path: part for path, part in listed(seen.returned, "returned").items() if not is_in_dict(path)}
-    given = [path for path, part in parts.items() if part is not None]
-    inputs = {name: value for name, value in form.inputs().items() if not _in_dict(form, name)}
-    able = [name for name, value in inputs.items() if is_float_array(value)]
-    floats_once = [name for name in form.values if name in able and name in (wrt or able)]
-    readings = [([name for name in wrt or () if name in inputs], [*parts])]
-    for names in ([*inputs], [name for name, _ in once(inputs.items())]):
-        floats = [name for name in able if name in names]
-        arrays = [name for name in floats if name not in form.numbers]
-        readings += [(names, [*parts]), (floats, given), (arrays, given)]
-    if form.thing is not None:  # those of parameters follow
-        readings.append((floats_once[: len(parts)], [*parts][: len(floats_once)]))
-    for names, paths in readings:
-        places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
-        if len(names) == len(paths) and {*able}.issuperset(places.values()):
-            break
-    else:
-        if wrt or not is_number(seen.y) or np.ndim(plain(seen.y)):
-            return None
-        places = dict(zip(parts, _of_these_shapes(parts, {name: inputs[name] for name in able}), strict=True))
-    first = {id(value): name for name, value in form.values.items()}
-    return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
-
-
-def _in_dict(form: Form, name: str) -> bool:
-    """True if an input is in a dict, where it has a name and no place."""
-    return is_in_dict(name) and name not in form.arguments
-
-
-def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
-    """Return the first inputs, in order, with the shapes of the gradients of a loss."""
-    names, rest = list[str](), iter(inputs.items())
-    for shape in map(np.shape, parts.values()):
-        name = next((name for name, value in rest if np.shape(value) == shape), None)
-        if name is None:
-            raise ValueError(
-                f"backward returns {counted(len(parts), 'gradient')}, one of shape {shape}, which no remaining input "
-                "has; name their inputs, as in wrt=('x',)"
-            )
-        names.append(name)
-    return names
-
-
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     """Run forward with each array of floats of the object, and each in a dict among the inputs, moved alone. Returns
     those that it leaves, without those that only backward writes, and the paths of those that y depends on."""
     left, used = Values(), list[str]()
-    given = {name: value for name, value in form.values.items() if _in_dict(form, name)}
+    given = {name: value for name, value in form.values.items() if form.is_in_dict(name)}
     held = values_at(form.thing)
     for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):

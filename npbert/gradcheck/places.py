@@ -1,0 +1,59 @@
+"""places_of: which parts of backward's result are the gradients of which inputs, by their order.
+
+Authors return a gradient for each input (None for a constant), or for each array of floats; with those of parameters
+after them; or of a loss for some inputs alone. Lists and tuples count one by one, on both sides.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.forms import Form, is_number, plain
+from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.paths import Values, is_in_dict, listed
+from npbert.io import counted
+
+
+def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> dict[str, str] | None:
+    """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
+    dicts has names, and no place.
+
+    In the first reading that fits there is a part for each input in wrt; for each input; for each array of floats and
+    number; for each array of floats; for each of them once; or, for an object, also for parameters, after those of
+    inputs. A function's None do not count, except in the first two readings."""
+    parts = {path: part for path, part in listed(returned, "returned").items() if not is_in_dict(path)}
+    given = [path for path, part in parts.items() if part is not None]
+    those = given if form.thing is None else [*parts]
+    inputs = {name: value for name, value in form.inputs().items() if not form.is_in_dict(name)}
+    able = [name for name, value in inputs.items() if is_float_array(value)]
+    arrays = [name for name in able if name not in form.numbers]
+    each_once = [name for name in able if name in form.values]
+    readings = [([*(wrt or ())], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those), (each_once, those)]
+    if form.thing is not None:
+        chosen = [name for name in each_once if name in (wrt or able)]
+        readings.append((chosen[: len(parts)], [*parts][: len(chosen)]))
+    for names, paths in readings:
+        places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
+        if len(names) == len(paths) and {*able}.issuperset(places.values()):
+            break
+    else:
+        if wrt or not is_number(y) or np.ndim(plain(y)):
+            return None
+        places = dict(zip(parts, _of_these_shapes(parts, {name: inputs[name] for name in able}), strict=True))
+    first = {id(value): name for name, value in form.values.items()}
+    return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
+
+
+def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
+    """Return the first inputs, in order, with the shapes of the gradients of a loss."""
+    names, rest = list[str](), iter(inputs.items())
+    for shape in map(np.shape, parts.values()):
+        name = next((name for name, value in rest if np.shape(value) == shape), None)
+        if name is None:
+            raise ValueError(
+                f"backward returns {counted(len(parts), 'gradient')}, one of shape {shape}, which no remaining input "
+                "has; name their inputs, as in wrt=('x',)"
+            )
+        names.append(name)
+    return names

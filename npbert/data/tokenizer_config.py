@@ -1,6 +1,5 @@
 """The settings of a tokenizer in the files next to its vocabulary, read as transformers reads them."""
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -55,34 +54,34 @@ def read_settings(folder: Path) -> dict[str, Any]:
     return {**settings, "tokenizer_class": name}
 
 
-def special_tokens(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the special tokens with their flags, by the attribute for their id."""
-    usual = _USUAL[settings["tokenizer_class"]]
-    return {attribute: _flags(settings.get(setting_of(attribute)) or usual[attribute]) for attribute in usual}
+Tokens = dict[str, dict[str, Any]]
+"""Tokens with their flags, by a name."""
 
 
-def added_tokens(
-    settings: dict[str, Any], stored: dict[str, Any], special: Collection[dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """Return the tokens that are found in a text before it is cleaned, with their flags, in the order of their `id`;
-    then the other `special` ones. stored: the object of the tokenizer.json. (A special token of added_tokens.json and
-    special_tokens_map.json alone is found as written; transformers 5 also finds it in lower case.)
+def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Tokens, Tokens]:
+    """Return the special tokens, by the attribute for their id; and all tokens that are found in a text before it is
+    cleaned, by their content: the added ones in the order of their `id`, then the other special ones.
+
+    stored: the object of the tokenizer.json. (A special token of added_tokens.json and special_tokens_map.json alone is
+    found as written; transformers 5 also finds it in lower case.)
 
     Raises: ValueError for a special token that is not in the vocabulary.
     """
+    usual = _USUAL[settings["tokenizer_class"]].items()
+    special = {attribute: _flags(settings.get(setting_of(attribute)) or token) for attribute, token in usual}
     if "added_tokens_decoder" in settings:
         by_id = {int(number): token for number, token in settings["added_tokens_decoder"].items()}
     else:
         by_id = {number: {"content": token} for token, number in settings["added_tokens"].items()}
         by_id |= {token["id"]: token for token in stored["added_tokens"]}
     added = {token["content"]: {**token, "id": number} for number, token in sorted(by_id.items())}
-    for token in special:
+    for token in special.values():
         if token["content"] not in added and token["content"] not in stored["model"]["vocab"]:
             raise ValueError(f"the vocabulary has no {token['content']}, wanted every special token")
     extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or []
-    for token in [*special, *map(_flags, extra.values() if isinstance(extra, dict) else extra)]:
+    for token in [*special.values(), *map(_flags, extra.values() if isinstance(extra, dict) else extra)]:
         added[token["content"]] = {**token, **added.get(token["content"], {}), "special": True}
-    return added
+    return special, added
 
 
 def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from npbert.data.tokenizer_config import (
     INPUTS,
     NORMALIZER,
     SPECIAL,
-    added_tokens,
+    find_tokens,
     read_length,
     read_settings,
     setting_of,
     settings_of,
-    special_tokens,
 )
 from npbert.io import FileError, import_extra, read_json_object, read_lines, write_json
 from npbert.io.files import LARGEST_TOKENIZER, atomic_write
@@ -128,9 +127,8 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
     if kind not in kinds:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
-    flags = special_tokens(settings)
+    flags, added = find_tokens(settings, stored)
     special = {attribute: token["content"] for attribute, token in flags.items()}
-    added = added_tokens(settings, stored, flags.values())
     if is_bert:
         normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
         ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}

@@ -87,8 +87,7 @@ class PretrainingData:
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch from `place` on, each with its place."""
-        how: Any = {"probability": self.mask_probability, "whole_words": self.whole_words}
-        how["max_predictions"] = self.max_length
+        limits: Any = {"probability": self.mask_probability, "max_predictions": self.max_length}
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
         groups = [order[start : start + PIECES_AT_ONCE] for start in range(0, len(order), PIECES_AT_ONCE)]
         for group in range(place.group, len(groups)):
@@ -96,7 +95,10 @@ class PretrainingData:
             examples = self._examples(groups[group], rng)
             for position, part in _cut(len(examples), self.batch_size, group, place):
                 batch_rng = np.random.default_rng([epoch_seed, *position])
-                masked = [mask_example(example, self.tokenizer, batch_rng, **how) for example in examples[part]]
+                masked = [
+                    mask_example(example, self.tokenizer, batch_rng, whole_words=self.whole_words, **limits)
+                    for example in examples[part]
+                ]
                 yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:

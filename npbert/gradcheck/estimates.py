@@ -16,7 +16,6 @@ import math
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction, spread
-from npbert.gradcheck.inputs import Function, Outputs, magnitude
+from npbert.gradcheck.inputs import Function, magnitude
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -82,69 +81,70 @@ def right_and_accuracy(function: ScalarFunction) -> tuple[Gradients, float]:
     exact = exact_gradients(function)
     if exact:
         return exact, _EXACT
-    return _of_each(function, partial(slope, function))[0], _ESTIMATED if _epsilon(
-        function
-    ) == _FLOAT64 else _IN_FLOAT32
+    numeric, _ = _of_each(function, partial(slope, function))
+    return numeric, _ESTIMATED if _epsilon(function) == _FLOAT64 else _IN_FLOAT32
 
 
 def estimated(function: ScalarFunction, analytic: Gradients) -> list[Comparison]:
-    """Compare each derivative with finite differences, and with the complex step if that agrees with them (complex
-    numbers may change a mask or a maximum)."""
-    numeric, doubts = _of_each(function, partial(_beside, function, analytic))
-    if _epsilon(function) == _FLOAT32:
-        return compared(f"{FINITE_DIFFERENCES} of float32", analytic, numeric, _IN_FLOAT32, doubts=doubts)
-    found = compared(FINITE_DIFFERENCES, analytic, numeric, TOLERANCES[FINITE_DIFFERENCES], doubts=doubts)
-    with contextlib.suppress(TypeError):
-        by_complex_step, _ = _of_each(function, partial(_complex_step, function))
-        arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
-        if not any(each.count for each in arrays):
-            found += compared(COMPLEX_STEP, analytic, by_complex_step, TOLERANCES[COMPLEX_STEP])
-    return found
+    """Compare each derivative with estimates."""
+    return _compared(function, analytic, partial(_of_each, function), partial(_beside, function, analytic))
 
 
 def compared_along(function: ScalarFunction, analytic: Gradients, count: int) -> Report:
     """Compare the gradients with estimates along random directions, in which all numbers move at once, each array in
-    proportion to its spread.
-
-    The complex step is left out if forward cannot run on complex numbers."""
+    proportion to its spread."""
     drawn = [function.random_step(number) for number in range(count)]
     steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
     terms = [np.concatenate([(gradient * step[name]).ravel() for name, gradient in analytic.items()]) for step in steps]
     expected = {"direction": np.sum(terms, axis=1)}
     # rounding is as large as a sum of the terms with random signs, even if they cancel
     scales = {"direction": np.linalg.norm(terms, axis=1)}
-    found = list[Comparison]()
-    for method, tolerance in TOLERANCES.items():
-        with contextlib.suppress(TypeError):
-            estimate = slope if method == FINITE_DIFFERENCES else _complex_step
-            values, doubts = np.transpose([estimate(function, step) for step in steps])
-            found += compared(method, expected, {"direction": values}, tolerance, scales, {"direction": doubts})
-    return Report({"direction": count}, found)
+
+    def of_all(estimate: Function) -> tuple[Gradients, Gradients]:
+        values, doubts = np.transpose([estimate(step) for step in steps])
+        return {"direction": values}, {"direction": doubts}
+
+    return Report({"direction": count}, _compared(function, expected, of_all, partial(slope, function), scales))
+
+
+def _compared(
+    function: ScalarFunction, analytic: Gradients, of_all: Function, along: Function, scales: Gradients | None = None
+) -> list[Comparison]:
+    """Compare derivatives with finite differences, and with the complex step if that agrees with them (complex numbers
+    may change a mask or a maximum).
+
+    of_all(estimate): the estimate of each derivative, and error bounds. along(direction): a finite difference."""
+    numeric, doubts = of_all(along)
+    if _epsilon(function) == _FLOAT32:
+        return compared(f"{FINITE_DIFFERENCES} of float32", analytic, numeric, _IN_FLOAT32, scales, doubts)
+    found = compared(FINITE_DIFFERENCES, analytic, numeric, TOLERANCES[FINITE_DIFFERENCES], scales, doubts)
+    with contextlib.suppress(TypeError):
+        by_complex_step, _ = of_all(partial(_complex_step, function))
+        arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, scales, doubts)
+        if not any(each.count for each in arrays):
+            found += compared(COMPLEX_STEP, analytic, by_complex_step, TOLERANCES[COMPLEX_STEP], scales)
+    return found
 
 
 def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, Gradients]:
     """Return an estimate of ∂S/∂value for each number, and error bounds. estimate: of a direction."""
     numeric, doubts = {}, {}
     for name, array in function.variables.items():
-        numeric[name], doubts[name] = np.empty(array.shape), np.empty(array.shape)
-        for index in np.ndindex(array.shape):
-            direction = np.zeros(array.shape)
-            direction[index] = spread(array)
-            slope_there, doubt = estimate({name: direction})
-            numeric[name][index], doubts[name][index] = slope_there / spread(array), doubt / spread(array)
+        places, size = np.arange(array.size).reshape(array.shape), spread(array)
+        found = [estimate({name: size * (places == place)}) for place in places.flat]
+        both = np.reshape(found, (array.size, 2)).T / size
+        numeric[name], doubts[name] = (each.reshape(array.shape) for each in both)
     return numeric, doubts
 
 
 def _beside(function: ScalarFunction, analytic: Gradients, direction: Gradients) -> tuple[float, float]:
-    """Return the slope along a direction, and its error bound, as `slope` does.
+    """Return the slope along the direction of a number, and its error bound, as `slope` does.
 
     If it contradicts backward's, as at a kink, it is the number closest to that between the credible slopes of both
     sides and the center; without a credible one the steadiest, with a wide bound."""
-    said = sum(float((analytic[name] * by).sum()) for name, by in direction.items())
-    scale, sure = (
-        sum(magnitude(analytic[name]) * magnitude(by) for name, by in direction.items()),
-        _SURE[_epsilon(function)],
-    )
+    ((name, by),) = direction.items()
+    said, scale = float((analytic[name] * by).sum()), magnitude(analytic[name]) * magnitude(by)
+    sure = _SURE[_epsilon(function)]
     value, doubt = slope(function, direction)
     if doubt <= sure * scale and abs(value - said) - doubt <= TOLERANCES[FINITE_DIFFERENCES] * scale:
         return value, doubt
@@ -162,27 +162,26 @@ def slope(
 ) -> tuple[float, float]:
     """Return dS/dt at value + t · direction, by the step at which it changes least, and its error bound."""
     rounding = _rounding(function, direction) / _STEPS
-    values = [_difference(function, direction, h, stencil) for h in _STEPS[:_COARSE]]
-    value, doubt = _steadiest(np.array(values), rounding[:_COARSE])
-    if doubt > _SURE[_epsilon(function)] * abs(value):
-        values += [_difference(function, direction, h, stencil) for h in _STEPS[_COARSE:]]
-        value, doubt = _steadiest(np.array(values), rounding)
+    for count in (_COARSE, len(_STEPS)):
+        values = [_difference(function, direction, h, stencil) for h in _STEPS[:count]]
+        value, doubt = _steadiest(np.array(values), rounding[:count])
+        if doubt <= _SURE[_epsilon(function)] * abs(value):
+            break
     return value, doubt
 
 
 def _difference(function: ScalarFunction, direction: Gradients, h: float, stencil: Mapping[int, float]) -> float:
-    """Return the slope by differences of the outputs before their sum, as some are large."""
-    ys = [_outputs_at(function, direction, multiple * h) for multiple in stencil]
-    weights = list(stencil.values())
-    return _inner(function.dy, [np.tensordot(weights, each, 1) for each in zip(*ys, strict=True)]) / h
+    """Return the slope by differences of the terms before their sum, as some are large."""
+    terms = [_terms_at(function, direction, multiple * h) for multiple in stencil]
+    return float(np.dot(list(stencil.values()), terms).sum() / h)
 
 
 def _rounding(function: ScalarFunction, direction: Gradients) -> float:
     """Return the rounding error of S, from y and from the variables, measured as its change for another rounding."""
     signs, epsilon, variables = np.random.default_rng(0), _epsilon(function), function.variables
     ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in direction.items()}
-    both = zip(function.dy, function.outputs(), _outputs_at(function, ulps, epsilon), strict=True)
-    return _SLACK * float(sum((np.abs(dy) * (epsilon * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in both))
+    terms, others = _terms_at(function, {}, 0.0), _terms_at(function, ulps, epsilon)
+    return _SLACK * float((epsilon * np.abs(terms) + np.abs(others - terms)).sum())
 
 
 def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
@@ -199,20 +198,16 @@ def _complex_step(function: ScalarFunction, direction: Gradients) -> tuple[float
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", np.exceptions.ComplexWarning)
-            y = _outputs_at(function, direction, 1j * _TINY)
+            terms = _terms_at(function, direction, 1j * _TINY)
     except Exception as error:  # any, as code may test its numbers
         raise TypeError(f"complex numbers do not pass through forward: {error}") from error
-    if not all(map(np.iscomplexobj, y)):
+    if not np.iscomplexobj(terms):
         raise TypeError("its output is always real")
-    return _inner(function.dy, [part.imag / _TINY for part in y]), 0.0
+    return float((terms.imag / _TINY).sum()), 0.0
 
 
-def _outputs_at(function: ScalarFunction, direction: Gradients, t: complex) -> Outputs:
-    """Return y at value + t · direction."""
+def _terms_at(function: ScalarFunction, direction: Gradients, t: complex) -> Array:
+    """Return the terms dy · y of S at value + t · direction."""
     with function.moved(direction, t) as there:
-        return there.outputs()
-
-
-def _inner(dy: Outputs, y: Any) -> float:
-    """Return Σ dy · y."""
-    return float(sum((each * part).sum() for each, part in zip(dy, y, strict=True)))
+        both = zip(function.dy, there.outputs(), strict=True)
+        return np.concatenate([(dy * y).ravel() for dy, y in both])

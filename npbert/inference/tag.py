@@ -66,7 +66,11 @@ class Tag(ForTexts[TaggedText]):
         whole = text if isinstance(text, str) else " ".join(text)
         for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):
             tag, score, _ = best_label(scores, names)
-            start, end = _place(text, encoding, number)
+            if isinstance(text, str):
+                start, end = encoding.word_to_chars(number)
+            else:
+                start = sum(len(word) + 1 for word in text[:number])
+                end = start + len(text[number])
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
         rest = {word for part in encoding.overflowing for word in part.word_ids}
         return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
@@ -93,14 +97,6 @@ def first_tokens(encoding: Encoding) -> dict[int, int]:
         if word is not None:
             places.setdefault(word, token)
     return places
-
-
-def _place(text: str | Sequence[str], encoding: Encoding, number: int) -> tuple[int, int]:
-    """Return the place in the text of the word with this number."""
-    if isinstance(text, str):
-        return encoding.word_to_chars(number)
-    start = sum(len(word) + 1 for word in text[:number])
-    return start, start + len(text[number])
 
 
 def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:

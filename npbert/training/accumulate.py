@@ -60,13 +60,12 @@ def evaluate_losses(
     batch.
 
     Several processes share the batches, and all get the same numbers as one process."""
-    own = [_with_counts(model.loss(batch), model.target_counts(batch)) for batch in communicator.own(batches)]
+    own = []
+    for batch in communicator.own(batches):
+        loss = model.loss(batch)
+        own.append(StepLosses(loss.means, model.target_counts(batch), loss.counts_right))
     everyones = list(itertools.chain(*communicator.gather(own)))
     return mean_over_targets(everyones).by_name(kinds) if everyones else {}
-
-
-def _with_counts(loss: TaskLoss, counts: tuple[int, ...]) -> StepLosses:
-    return StepLosses(loss.means, counts, loss.counts_right)
 
 
 def accumulate(model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
@@ -109,7 +108,7 @@ def gradients_of(
     counts = [model.target_counts(piece) for piece in pieces]
     weights = np.divide(counts, np.sum(counts, axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
-    results: dict[int, StepLosses] = {}
+    results: list[StepLosses] = []  # of the own parts
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
         losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
@@ -121,19 +120,19 @@ def gradients_of(
     if model.needs_whole_batch:
         through = vectors_first(model, pieces, communicator, seed)
 
-    def work(number: int) -> None:
+    def work(number: int) -> StepLosses:
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
-            results[number] = _with_counts(through(number, tape), counts[number])
+            loss = through(number, tape)
             gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
+        return StepLosses(loss.means, counts[number], loss.counts_right)
 
     for first in range(0, len(own), num_threads()):
-        run(work, own[first : first + num_threads()], of=len(pieces))
+        results += run(work, own[first : first + num_threads()], of=len(pieces))
         sums = add_up(sums, everyone)
-    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))  # on any process
-    return mean_over_targets(in_order), sums
+    return mean_over_targets(itertools.chain(*communicator.gather(results))), sums
 
 
 def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:

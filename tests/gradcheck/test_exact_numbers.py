@@ -135,7 +135,7 @@ class Degrees(Field):
         super().__init__(0)
         self.inverses = {}
 
-    def draw(self, seen):
+    def draw(self):
         return Degree(1)
 
     def inverse(self, value):
@@ -144,7 +144,7 @@ class Degrees(Field):
         return self.inverses.setdefault(value, Degree(size(value.divisors), Counter({Degree(value.of): 1})))
 
     def function(self, rule, x):
-        y = self.draw(0.0)
+        y = self.draw()
         if rule.degree:
             self.inverses[x.value] = Degree(0, Counter({y: rule.degree}))
         return y

@@ -57,7 +57,7 @@ def run(tmp_path, model, monkeypatch):
     (tmp_path / "run" / "model").symlink_to(model)
     monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
     for name in ("plot_curves", "plot_layers", "plot_update_ratios", "plot_attention"):
-        monkeypatch.setattr(page, name, Mock())
+        monkeypatch.setattr(page.plots, name, Mock())
     return lambda **files: report_page(Run(write_run(tmp_path / "run", **files)))
 
 

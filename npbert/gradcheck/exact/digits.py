@@ -27,16 +27,12 @@ class Digits(World):
 
     modulus = Decimal("Infinity")  # no modulus
 
-    def draw(self, seen: float) -> Decimal:
-        """Return the float as a Decimal, or a number a little above."""
-        exact = Decimal(seen)
-        if self.rng is None:
-            return exact
-        return exact + Decimal(_NEAR * self.rng.uniform(0.1, 1.0)) * (abs(exact) or 1)
-
-    def draw_tangent(self) -> Any:
-        """Return a new unknown's ε: see `Slope`."""
-        return Slope()
+    def unknown(self, seen: float) -> Number:
+        """Return a Number for the float, or a little above."""
+        value = Decimal(seen)
+        if self.rng:
+            value += Decimal(_NEAR * self.rng.uniform(0.1, 1.0)) * (abs(value) or 1)
+        return Number(value, Slope(), seen)
 
     def constant(self, x: float) -> Decimal:
         """Return the exact number of a float."""

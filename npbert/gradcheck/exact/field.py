@@ -34,10 +34,13 @@ _UNDERFLOW = -745.2  # e to this is 0 in floats
 _ROOT_OF_PI = pow(3, 10**9, P)  # π is not a root of an equation, so any number will do
 
 
+_INVERSES = {"exp": "log", "log": "exp"}
+
+
 class Field(World):
     """Integers modulo P. rng: also draws tangents and the values of functions.
 
-    has_random_roots: True after a square root that the field may have or not, by the point.
+    has_random_roots: True after a root that the field does not have at this point.
     """
 
     modulus = P
@@ -48,13 +51,13 @@ class Field(World):
         self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
 
-    def draw(self, seen: float) -> int:
-        """Any element of the field, whatever the float."""
+    def draw(self) -> int:
+        """Return any element of the field."""
         return int(self.rng.randrange(P))
 
-    def draw_tangent(self) -> int:
-        """Any element of the field."""
-        return self.draw(0.0)
+    def unknown(self, seen: float) -> Number:
+        """Return any Number, whatever its float."""
+        return Number(self.draw(), self.draw(), seen)
 
     def constant(self, x: float) -> int:
         """Return the element for a float's exact number."""
@@ -67,70 +70,51 @@ class Field(World):
     def function(self, rule: Rule, x: Number) -> int:
         """Return a random number for each argument that keeps these laws: odd and even functions, e^(a + b) = e^a e^b,
         e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A square root in the field is that
-        root, so √a √a = a holds for half of all numbers."""
-        if rule.name == "exp":
-            return self._exp(x)
-        is_flipped = rule.parity != 0 and x.value > P // 2
-        argument = P - x.value if is_flipped else x.value
-        if (rule.name, argument) not in self._values:
-            self._remember(rule, argument)
-        value = self._values[rule.name, argument]
-        return value * rule.parity % P if is_flipped else value
-
-    def _exp(self, x: Number) -> int:
-        """Return the product of e^term over the terms of x. It is 0 if it underflows in floats."""
-        if x.seen < _UNDERFLOW:
-            return 0
-        product, waiting = 1, [(x, 1)]
+        root, so √a √a = a holds for half of all numbers. e^x is 0 if it underflows in floats."""
+        if rule.name != "exp":
+            return self._value(rule, x.value)
+        product, waiting = int(x.seen > _UNDERFLOW), [(x, 1)]
         while waiting:
             term, sign = waiting.pop()
             if term.terms:
                 waiting += [(part, sign * each) for part, each in term.terms]
             elif term.value:
-                product = product * self._exp_of(sign * term.value % P) % P
+                product = product * self._value(rule, sign * term.value % P) % P
         return product
 
-    def _exp_of(self, value: int) -> int:
-        if ("exp", value) not in self._values:
-            opposite = self._values.get(("exp", P - value))
-            self._values["exp", value] = pow(opposite, -1, P) if opposite else self.draw(0.0)
-            self._values["log", self._values["exp", value]] = value
-        return self._values["exp", value]
+    def _value(self, rule: Rule, argument: int) -> int:
+        is_flipped = rule.parity != 0 and argument > P // 2
+        key = rule.name, P - argument if is_flipped else argument
+        if key not in self._values:
+            self._remember(rule, key[1])
+        return self._values[key] * (rule.parity if is_flipped else 1) % P
 
     def _remember(self, rule: Rule, argument: int) -> None:
         """Choose the value of a function, and the values that depend on it by a law."""
+        values, name = self._values, rule.name
+        value = self.draw() if argument or not rule.parity else 0
         if rule.degree:
-            value = self._root(argument, rule.degree)
+            root = root_of(argument, rule.degree)
+            self.has_random_roots |= root is None
+            value = value if root is None else root
             self._powers[argument] = pow(value, rule.degree, P)
-            self._values[rule.name, self._powers[argument]] = value
-        elif rule.name in ("sin", "cos"):  # with the tangent of half the angle
-            half = self.draw(0.0) if argument else 0
-            inverse = pow(1 + half * half, -1, P)
-            self._values["sin", argument] = 2 * half * inverse % P
-            self._values["cos", argument] = (1 - half * half) * inverse % P
+            values[name, self._powers[argument]] = value
+        elif name == "exp" and (name, P - argument) in values:
+            value = pow(values[name, P - argument], -1, P)
+        elif name in ("sin", "cos"):  # with the tangent of half the angle, which is the value
+            inverse = pow(1 + value * value, -1, P)
+            values["sin", argument] = 2 * value * inverse % P
+            values["cos", argument] = (1 - value * value) * inverse % P
             return
-        else:
-            value = self.draw(0.0) if argument or rule.parity == 0 else 0
-        self._values[rule.name, argument] = value
-        if rule.name == "log":
-            self._values["exp", value] = argument
-
-    def _root(self, a: int, degree: int) -> int:
-        """Return the root of this degree, or a random number if the field has none."""
-        if degree % 2:
-            return pow(a, pow(degree, -1, P - 1), P)
-        self.has_random_roots = True
-        return root_of_square(a, degree) if is_square(a) else self.draw(0.0)
+        values[name, argument] = value
+        if name in _INVERSES:
+            values[_INVERSES[name], value] = argument
 
 
-def is_square(a: int) -> bool:
-    """True if the field has a square root of a, and so each root of an even degree."""
-    return pow(a, (P - 1) // 2, P) in (0, 1)
-
-
-def root_of_square(a: int, degree: int) -> int:
-    """Return the root of a square that is itself a square, so that √a √b = √(ab)."""
-    return pow(a, pow(degree, -1, (P - 1) // 2), P)
+def root_of(a: int, degree: int) -> int | None:
+    """Return the root in the field, or None. One of an even degree is itself a square, so that √a √b = √(ab)."""
+    order = P - 1 if degree % 2 else (P - 1) // 2
+    return pow(a, pow(degree, -1, order), P) if pow(a, order, P) in (0, 1) else None
 
 
 @functools.cache
@@ -138,9 +122,10 @@ def _in_field(x: float) -> int:
     number = constant(x)
     value = _fraction(number.ratio)
     if number.is_root:
-        if not is_square(value):
+        root = root_of(value, 2)
+        if root is None:
             return _fraction(Fraction(x))
-        value = root_of_square(value, 2)
+        value = root
     return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
 

@@ -16,6 +16,7 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import ACTIVATIONS, formulas, network
 from npbert.pages.number.source import source_lines
 
+Model = BertForMaskedLM | BertForPreTraining
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -33,9 +34,7 @@ HEADS = ("bert.pooler.", "seq_relationship.")
 """The parts for the next-sentence loss alone, which the page leaves out."""
 
 
-def export(
-    model: BertForMaskedLM | BertForPreTraining, examples: Sequence[Example], vocabulary: Sequence[str]
-) -> dict[str, Any]:
+def export(model: Model, examples: Sequence[Example], vocabulary: Sequence[str]) -> dict[str, Any]:
     """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
     `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
 
@@ -49,14 +48,17 @@ def export(
     config = model.config
     one_of(["bert"]).check("model_type", config.architecture.model_type)
     one_of(ACTIVATIONS).check("hidden_act", config.hidden_act)
-    _check_size(model)
+    for name, largest in LARGEST.items():
+        if getattr(config, name) > largest:
+            raise ValueError(f"{name} is {getattr(config, name)}, wanted at most {largest} for the page")
+    parameters, constants = _arrays(model)
     sentences = [_sentence(model, example, vocabulary) for example in examples]
     steps = network(config)
     return {
         "config": asdict(config),
         "vocabulary": vocabulary,
-        "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
-        "constants": {name: _numbers(value) for name, value in _constants(model).items()},
+        "parameters": _numbers(parameters),
+        "constants": _numbers(constants),
         "network": steps,
         "formulas": formulas(),
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
@@ -66,30 +68,20 @@ def export(
     }
 
 
-def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
-    """Return the values of the parameters in the loss of the masked words, by name; a tied one once."""
-    return {name: parameter.value for name, parameter in model.named_parameters() if not name.startswith(HEADS)}
-
-
-def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
-    """Return the fixed positions of a model without learned ones."""
-    positions = model.bert.embeddings.position_embeddings
-    name = "bert.embeddings.position_embeddings.weight"
-    return {name: positions.weight.value} if isinstance(positions, SinusoidalPositions) else {}
-
-
-def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
-    for name, largest in LARGEST.items():
-        if getattr(model.config, name) > largest:
-            raise ValueError(f"{name} is {getattr(model.config, name)}, wanted at most {largest} for the page")
-    count = sum(value.size for value in (parameters_of(model) | _constants(model)).values())
+def _arrays(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return by name the values of the parameters in the loss of the masked words, a tied one once; and the fixed
+    positions of a model without learned ones. Raises: ValueError for too many numbers."""
+    parameters = {name: each.value for name, each in model.named_parameters() if not name.startswith(HEADS)}
+    positions, constants = model.bert.embeddings.position_embeddings, {}
+    if isinstance(positions, SinusoidalPositions):
+        constants["bert.embeddings.position_embeddings.weight"] = positions.weight.value
+    count = sum(value.size for value in (parameters | constants).values())
     if count > MOST_NUMBERS:
         raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
+    return parameters, constants
 
 
-def _sentence(
-    model: BertForMaskedLM | BertForPreTraining, example: Example, vocabulary: Sequence[str]
-) -> dict[str, Any]:
+def _sentence(model: Model, example: Example, vocabulary: Sequence[str]) -> dict[str, Any]:
     """Return an example, which the model has checked: its lists, and its text. Two sentences are separated by |."""
     model.loss(collate([example], pad_id=0))
     words = " ".join(vocabulary[index] for index in example.input_ids)
@@ -100,9 +92,9 @@ def _sentence(
     return {"text": text, **lists}
 
 
-def _numbers(value: Any) -> dict[str, Any]:
-    """Return an array as its shape and its numbers, row by row. (JSON keeps every digit of a float64.)"""
-    return {"shape": value.shape, "values": value.astype(np.float64).ravel().tolist()}
+def _numbers(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return each array as its shape and its numbers, row by row. (JSON keeps every digit of a float64.)"""
+    return {name: {"shape": x.shape, "values": x.astype(np.float64).ravel().tolist()} for name, x in arrays.items()}
 
 
 def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:
@@ -126,9 +118,7 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
     return examples
 
 
-def dialogue_data(
-    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator
-) -> dict[str, Any]:
+def dialogue_data(model: Model, dialogue: Dialogue, rng: np.random.Generator) -> dict[str, Any]:
     """Return the data of `export`, with an example for each line of the dialogue, with one word masked, and two in the
     last line. The first is a line of about five words, which fits on a screen. Raises: as export.
     """

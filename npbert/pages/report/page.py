@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from npbert import plots
 from npbert.io import atomic_write, check_writable, import_extra, write_where_asked
 from npbert.pages.html import ICON, PAGES, page, resource, visible
 from npbert.pages.report.run import Run
-from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.curves import curves_figure
 from npbert.plots.drawing import as_bytes
 from npbert.training import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
-REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
 
 
 def write_report(*folders: str | Path, path: str | Path = "") -> Path:
@@ -27,7 +26,7 @@ def write_report(*folders: str | Path, path: str | Path = "") -> Path:
     Raises: as Run, and as check_writable before the pictures are drawn; OSError.
     """
     runs = list(map(Run, folders))
-    place = Path(path or (COMPARISON_FILE if runs[1:] else runs[0].folder / REPORT_FILE))
+    place = Path(path or ("compared.html" if runs[1:] else runs[0].folder / "report.html"))
     check_writable(place, ICON)
     whole = (comparison_page(runs) if runs[1:] else report_page(runs[0])).encode()
     if path or runs[1:]:
@@ -50,7 +49,9 @@ def report_page(run: Run) -> str:
         last=run.last,
         shown=shown,
         numbers=_numbers(run),
-        pictures=_pictures(run, run.last),
+        plots=plots,
+        picture=picture,
+        example=_example(run.last),
         model_folder=MODEL_FOLDER,
         zip=zip,
     )
@@ -61,16 +62,16 @@ def comparison_page(runs: Sequence[Run]) -> str:
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": run.verdict(), "steps": f"{run.step:,}"} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    curves = picture(lambda: curves_figure(metrics))
+    curves = picture(curves_figure, metrics)
     differ = [row for row in _side_by_side([run.settings for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
 
 
-def picture(draw: Callable[[], Any]) -> str:
-    """Return a figure as an SVG data address, or a sentence with the reason why it is missing."""
+def picture(draw: Callable[..., Any], *of: Any, **how: Any) -> str:
+    """Return the figure draw(*of, **how) as an SVG data address, or a sentence with the reason why it is missing."""
     try:
-        return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(), "svg")).decode()
+        return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(*of, **how), "svg")).decode()
     except (ValueError, OSError) as error:  # of numbers that have no picture, or a text with too many tokens
         return str(error)
 
@@ -102,38 +103,15 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
     return [[name, *(column.get(name, "–") for column in columns)] for name in names]
 
 
-def _numbers(run: Run) -> list[list[str]]:
-    """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
-    steps = list(run.judged)
-    best = run.last["best_step"]
+def _numbers(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the numbers of the first, the best and the last evaluation, and the baselines, by their titles."""
+    steps, best = list(run.judged), run.last["best_step"]
     chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
     columns = {f"step {step:,}{' (the best)' if step == best else ''}": run.judged[step] for step in chosen}
-    columns["baseline"] = run.last["baselines"]
-    told = []
-    for column in columns.values():
-        names = {name: name.removeprefix("eval_").replace("_", " ") for name in column if name != "step"}
-        told.append({title: _number(column[name]) for name, title in names.items()})
-    return [["held out", *columns], *_side_by_side(told)] if steps else []
+    return {**columns, "baseline": run.last["baselines"]} if steps else {}
 
 
-def _pictures(run: Run, last: dict[str, Any]) -> dict[str, str]:
-    """Return the pictures by name, each from `picture`."""
-    drawn: dict[str, Callable[[], Any]] = {
-        "curves": lambda: plot_curves(run.folder),
-        "gradients": lambda: plot_layers(run.folder),
-        "updates": lambda: plot_update_ratios(run.folder),
-        "updates_by_layer": lambda: plot_layers(run.folder, "update_ratios"),
-    }
-    if "counts" in last:
-        drawn["answers"] = lambda: plot_confusion(last["labels"], last["counts"])
-    if "pairs" in last:
-        drawn["answers"] = lambda: plot_predictions(last["pairs"])
-    if text := _text(last):
-        drawn["attention"] = lambda: plot_attention(run.folder / MODEL_FOLDER, text, layers=(1, -1))
-    return {name: picture(draw) for name, draw in drawn.items()}
-
-
-def _text(row: dict[str, Any]) -> str:
+def _example(row: dict[str, Any]) -> str:
     """Return the beginning of an example, for a picture of attention, or ""."""
     if row.get("kind") == "masked":
         shortest = min((one["tokens"] for one in row["sentences"]), key=len)
@@ -144,9 +122,9 @@ def _text(row: dict[str, Any]) -> str:
     return ""
 
 
-def _number(value: float | None, form: str = ".4g") -> str:
-    """Return a number with four digits, or a dash if it is not finite."""
-    return "–" if value is None else format(value, form)
+def _number(value: Any, form: str = ".4g") -> str:
+    """Return a number with four digits, or a dash if it is missing or not finite."""
+    return format(value, form) if isinstance(value, int | float) else "–"
 
 
 _percent = partial(_number, form=".1%")

@@ -17,8 +17,8 @@ class Run:
     """The run in `folder`, also during the run. (Extra: train.)
 
     settings: as texts, by name   step: the last with a number   metrics, shown: the rows of metrics.jsonl and
-    shown.jsonl   last: the last row of shown.jsonl, with what `judged_in` adds   judged: the rows of evaluations on the
-    held-out set, by step
+    shown.jsonl   last: the last row of shown.jsonl, with what `judged_in` adds   judged: the numbers of
+    evaluations on the held-out set, by step and name
 
     Raises: FileError if it is not a run's folder, has no numbers yet, or a wrong row; OSError.
     """
@@ -33,7 +33,11 @@ class Run:
             raise FileError(f"{self.folder / METRICS_FILE} has no numbers yet, wanted at least one step")
         self.settings = {name: _in_words(value) for name, value in read_settings(path).items()}
         self.step, self.last = max(row["step"] for row in self.metrics), judged_in(self.shown)
-        self.judged = {row["step"]: row for row in self.metrics if any(name.startswith("eval_") for name in row)}
+        self.judged = {}
+        for row in self.metrics:
+            numbers = {name.removeprefix("eval_"): row[name] for name in row if name.startswith("eval_")}
+            if numbers:
+                self.judged[row["step"]] = numbers
 
     def command(self) -> str:
         """Return the command to repeat this run in a new FOLDER, from its file of settings."""
@@ -44,9 +48,9 @@ class Run:
         """Return a sentence that compares the model on the held-out set with the baseline."""
         last = self.last
         row = self.judged.get(last["best_step"]) or next(reversed(self.judged.values()), {})
-        of_words = "mlm_accuracy" if "eval_mlm_accuracy" in row else "accuracy"
+        of_words = "mlm_accuracy" if "mlm_accuracy" in row else "accuracy"
         goal, what = last.get("goal", of_words), "masked words" if "corpus" in self.settings else "examples"
-        value, baseline = row.get(f"eval_{goal}"), last["baselines"].get(goal)
+        value, baseline = row.get(goal), last["baselines"].get(goal)
         if value is None:
             return "There is no evaluation on held-out data yet, so its quality on new data is unknown."
         said = _told(goal, value, f"of {what} right")
@@ -62,7 +66,7 @@ class Run:
 
     def notes(self) -> Iterator[str]:
         """Return sentences on noteworthy facts."""
-        losses = {step: row["eval_loss"] for step, row in self.judged.items() if row.get("eval_loss") is not None}
+        losses = {step: row["loss"] for step, row in self.judged.items() if row.get("loss") is not None}
         lowest = min(losses, key=losses.__getitem__, default=0)
         if losses and losses[lowest] < 0.98 * losses[max(losses)]:
             yield f"The held-out loss was lowest at step {lowest:,} and has risen since: the model overfits."

@@ -48,7 +48,7 @@ class Numbers(Held):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in linear_algebra.FUNCTIONS:
-            return as_numbers(linear_algebra.FUNCTIONS[function](*args, **kwargs))
+            return linear_algebra.FUNCTIONS[function](*args, **kwargs)
         return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:

@@ -120,9 +120,8 @@ class Components(NamedTuple):
 
 def components_of(array: Any) -> Components:
     """Return the parts of an array of Numbers, or of numbers that become constants."""
-    value, tangent, floats, error = _split(array)
-    objects = np.asarray(value, object), np.asarray(tangent, object)
-    return Components(*objects, np.asarray(floats, float), np.asarray(error, float))
+    parts = zip(_split(array), (object, object, float, float), strict=True)
+    return Components(*(np.asarray(part, dtype) for part, dtype in parts))
 
 
 def _split_number(x: Any) -> tuple[Any, Any, float, float]:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:  # for editors and mypy; at run time, each name of `__all__` i
 _ROOMS = {
     "core": "Parameter Init Layer Tape NO_TAPE TapeError Sequences IGNORED",
     "layers": "Linear Elementwise Tanh ReLU GELU TanhGELU Softmax Loss SoftmaxCrossEntropy WeightedCrossEntropy "
-    "MeanSquaredError LayerNorm DotProductAttention Dropout Embedding SinusoidalPositions Gather SiLU "
+    "MeanSquaredError LayerNorm DotProductAttention Dropout Embedding SinusoidalPositions Gather Unpack SiLU "
     "Identity NoEmbedding Rotary RelativeBias DistanceAttention BinaryCrossEntropy UnitLength "
     "InBatchNegatives CosineLoss CoSENT TripletLoss",
     "blocks": "FeedForward MultiHeadAttention EncoderLayer Checkpointed Encoder BertEmbeddings Pooler MeanPooling "

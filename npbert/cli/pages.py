@@ -82,7 +82,7 @@ class PageCommand(Command):
         else:
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)
-            data = export(task.model, examples, task.tokenizer.tokens)
+            data = export(task.model, examples, task.tokenizer.tokens) | {"is_guessed": not self.answer}
         write_number_page(data, path)
         note(f"{path} written; open it in a browser")
 

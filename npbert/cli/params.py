@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from npbert import models
@@ -15,7 +15,10 @@ from npbert.models.config import CONFIG_FILE
 
 
 class ParamsCommand(Command):
-    """List every tensor of a model with its shape, and count its parameters.
+    __doc__ = f"""List every tensor of a model with its shape, and count its parameters.
+
+    sizes:
+{indent(models.size_table(), "    ")}
 
     examples:
       npbert params bert-tiny
@@ -44,11 +47,6 @@ class ParamsCommand(Command):
             "total": model.num_parameters(),
         }
         print(json.dumps(found, indent=2, ensure_ascii=False))
-
-
-ParamsCommand.__doc__ = inspect.cleandoc(ParamsCommand.__doc__ or "").replace(
-    "examples:", f"sizes:\n{models.size_table()}\n\nexamples:"
-)
 
 
 def _class_of(folder: Path) -> Any:

@@ -8,7 +8,7 @@ Authors differ in these ways. Another way is another name here:
 | backward is called | backward, gradient, `_backward`, backprop, back_propagate; or longer, as backward_propagation |
 | y is | forward's results before a cache; self.output; of a loss, the number that moves, beside an accuracy |
 | backward takes | dy, or several; none for a loss; forward's inputs; a cache; a learning rate |
-| an argument is | an input, a rate or a cache by its name, and else a dy, as the only one, and a function's first |
+| an argument is | a rate, a cache or a later input by its name; else a dy, as a function's first always is |
 | a cache is | of an object by its name; of a function, which has no other memory, the last of several results |
 | gradients are | in backward's result, or in the object (`gradients.py`) |
 """
@@ -51,9 +51,10 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
     if not backward:
         return form_of_loss(lambda thing: getattr(thing, forward), names, inputs, given)
     words = asked(getattr(given, backward))
-    known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else set()
+    known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else {*names[1:]}
     others = [word for word in words if word not in known]
-    dys = [word for word in asked(getattr(given, backward), required=True) if word in others] or others[:1]
+    needed = asked(getattr(given, backward), required=True)
+    dys = [word for word in needed if word in others] if needed else others[:1]
 
     def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = getattr(thing, forward)(*arguments)

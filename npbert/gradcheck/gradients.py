@@ -15,8 +15,8 @@ object. For each variable, the first that holds:
 5. Such a parameter has none, which is wrong, if its object has another gradient, or a room for it: self.db = None.
 6. It is a constant.
 
-If several objects hold a parameter, their gradients add up, unless backward returns the sum. Where two arrays fit, the
-check asks for `grads`, and where no place fits, for `wrt`.
+If several objects hold a parameter, their gradients add up, unless one is the sum of the others, or backward returns
+it. Where two arrays fit, the check asks for `grads`, and where no place fits, for `wrt`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -176,7 +176,7 @@ def _pairs(
     for path, value in once((path, variables[path]) for path in variables if path in found):
         paths = [each for other in found if variables[other] is value for each in found[other]]
         returned = [each for each in paths if each.startswith("returned")]  # it includes the others
-        pairs[path] = tuple(_once(returned or paths, seen.after))
+        pairs[path] = tuple(_summed(_once(returned or paths, seen.after), seen.after))
     return pairs, constants
 
 
@@ -203,6 +203,15 @@ def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, 
 def _once(paths: Iterable[str], values: Values) -> list[str]:
     """Return the first path of each array."""
     return [path for path, _ in once((path, values.get(path, path)) for path in paths)]
+
+
+def _summed(paths: list[str], values: Values) -> list[str]:
+    """Return the path whose array is the sum of all others, or all paths."""
+    arrays = [np.asarray(values.get(path)) for path in paths]
+    for path, array in zip(paths, arrays, strict=True) if len(paths) > 1 else ():
+        if np.allclose(2 * array, sum(arrays)):
+            return [path]
+    return paths
 
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:

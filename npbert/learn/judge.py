@@ -48,7 +48,7 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         stops = compared.stopped is not None
-        verdict = replace(compared.failure, findings=findings) if stops else _with_findings(compared, findings)
+        verdict = _of_exception(compared, findings) if stops else _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
@@ -59,6 +59,15 @@ def _comes_first(compared: Comparison) -> bool:
         return isinstance(compared.stopped, NotImplementedError)
     is_refused = compared.broken is not None and not isinstance(compared.broken, PromiseError)
     return is_refused and bool(compared.all_wrong())
+
+
+def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
+    """Return the exception, with the other lines whose edits make the code run."""
+    lines = [f"line {line}" for line in sorted({each.line for each in findings if each.is_edit})]
+    elsewhere = [line for line in lines if f"{line} " not in compared.failure.says.lower()]
+    told = f"It comes from {' and '.join(elsewhere)}." if elsewhere else ""
+    verdict = Verdict(compared.failure.says, told).because_of(compared.failure.because)
+    return replace(verdict, findings=findings)
 
 
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:

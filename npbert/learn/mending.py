@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import replace
+from functools import partial
 
 from npbert.gradcheck.explain import CHEAP, SAFE, Code, Finding, Mending
 from npbert.learn.comparison import Comparison
@@ -22,12 +23,14 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
+    begun = partial(Mending, code, compared, forward=forward, right=plain)
     for is_strict in (False, True):
-        own = Mending(code, compared, forward=forward, right=plain, is_strict=is_strict)
+        own = begun(is_strict=is_strict)
         own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3)
         if own.is_sure:
             break
-    own.run(_ADDITIONS)
+    own = own.run(_ADDITIONS) if own.steps else begun()  # an edit that only lets it run may stand in the way
+    own.replace(_LINES)
     found = [*(step.finding for step in own.steps), own.suspect()]
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]

@@ -108,7 +108,7 @@ def gradients_of(
     counts = [model.target_counts(piece) for piece in pieces]
     weights = np.divide(counts, np.sum(counts, axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
-    results: dict[int, StepLosses] = {}
+    results: list[StepLosses] = []  # of the own parts
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
         losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
@@ -120,20 +120,19 @@ def gradients_of(
     if model.needs_whole_batch:
         through = vectors_first(model, pieces, communicator, seed)
 
-    def work(number: int) -> None:
+    def work(number: int) -> StepLosses:
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
             loss = through(number, tape)
-            results[number] = StepLosses(loss.means, counts[number], loss.counts_right)
             gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
+        return StepLosses(loss.means, counts[number], loss.counts_right)
 
     for first in range(0, len(own), num_threads()):
-        run(work, own[first : first + num_threads()], of=len(pieces))
+        results += run(work, own[first : first + num_threads()], of=len(pieces))
         sums = add_up(sums, everyone)
-    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))  # on any process
-    return mean_over_targets(in_order), sums
+    return mean_over_targets(itertools.chain(*communicator.gather(results))), sums
 
 
 def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:

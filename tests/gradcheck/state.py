@@ -32,6 +32,8 @@ LAYERS = {
     "block": lambda m, rng: (m.models.Block(6, 2, rng), x(4, 5, 6)),
     "ffn": lambda m, rng: (m.models.FeedForward(4, 6, rng), x(5, 4)),
     "rnn": lambda m, rng: (m.models.RNN(3, 4, rng), x(2, 5, 3)),
+    "rnn of steps": lambda m, rng: (m.models.RNNOfSteps(3, 4, rng), x(2, 3, 3)),
+    "loss with labels": lambda m, rng: (m.parts.NegativeLogLikelihood(), abs(x(3, 4)), x(3, 4)),
     "linear": lambda m, rng: (m.parts.Linear(3, 3, rng), x(5, 3)),
     "norm": lambda m, rng: (m.parts.LayerNorm(5, rng), x(3, 5)),
     "slow norm": lambda m, rng: (m.parts.SlowLayerNorm(5, rng), x(3, 5)),

@@ -32,6 +32,7 @@ MENDED = [
     (11, "embedding_into_a_copy", "needless copy", "dE"),
     (2, "input_times_x", "too much", "dx"),
     (2, "loop_overwrites", "= or +=", "dW"),
+    (17, "gate_lost", "unused result", "dx"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix"),

@@ -84,6 +84,7 @@ def test_any_word_can_be_hidden_another_answer_chosen_and_a_line_typed(page):
     page.keyboard.press("Enter")
     typed = [VOCABULARY.index(word) for word in ("[CLS]", "hello", "[MASK]", "[SEP]")]
     assert page.evaluate("npbert.state.example.input_ids") == typed
+    assert "taken as right" in page.inner_text("#guesses") and page.locator("#guesses .right").count() == 0
     page.select_option("#sentences", "2")
     assert HOSTILE[0] in page.inner_text("#stage") and page.locator("script").count() == 2
 
@@ -93,7 +94,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     first = page.locator(".wrong-row").first.inner_text()
     assert "dQ" in first and "it is 1.41 times what it should be" in first  # √d
     press(page, ".wrong-row button")
-    assert "dQ = dS K" in page.inner_text("#step-bug")
+    assert "dQ = dS K" in page.inner_text("#step-bug") and page.is_hidden("#proof")
     plant(page, "norm-spread")
     press(page, "#tab-step")
     choose(page, f"d({DENSE})", 1, 2)

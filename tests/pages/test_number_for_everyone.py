@@ -58,6 +58,8 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     assert box(page, "#stage td.chosen")["bottom"] <= sheet["top"]
     page.evaluate("document.querySelector('#follow').scrollTop = 9999")
     assert sheet["top"] <= box(page, "#followed-title")["top"] <= box(page, "#follow .leave")["top"] < sheet["top"] + 20
+    press(page, "#source summary")  # what is unfolded comes into sight
+    until(page, "document.querySelector('#source details').getBoundingClientRect().top < 470")
     page.click("#follow .leave")
     assert page.is_hidden("#followed")
     page.click("#go-back")
@@ -67,6 +69,7 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     press(page, "#train-one")
     until(page, "npbert.state.stepsTrained")
     assert box(page, "#train-one") == before, "no note moves it"
+    assert page.inner_text("#loss-note").startswith("it was ")
     page.evaluate("scrollTo(0, 300)")
     assert box(page, ".sentence")["height"] < 0.25 * 844, "what stays at the top leaves room"
     press(page, "#train-trained")

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
 
-import numpy as np
-
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
-from npbert.gradcheck.explain.foreign import right_expressions
 from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
-from npbert.gradcheck.explain.trace import Event
-from npbert.gradcheck.explain.trial import is_equal
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 RIGHT = 1.0
@@ -114,26 +108,6 @@ def edits_of(
                 yield Edit(kind, cost, place.expr.lineno, start, old, f"({new})", True)
 
 
-def transplants(place: CodePlace, code: Code, right: Sequence[Event]) -> Iterator[Edit]:
-    """Yield the expressions of a right run as edits of a place; of a sum that it has one term of, the other term."""
-    start, end = code.span(place.expr)
-    old, cost = code.text[start:end].decode(), KINDS["expression"].cost
-    for text in right_expressions(place, right, code.scope):
-        kind = "expression"
-        for term, rest in _terms_of(text):
-            if is_equal(np.asarray(eval(term, {**code.scope, **place.env})), np.asarray(place.value)):
-                kind, text = "missing term", f"{old} + {rest}"
-        yield Edit(kind, cost, place.expr.lineno, start, old, f"({text})", True)
-
-
-def _terms_of(text: str) -> list[tuple[str, str]]:
-    """Return each of the two terms of a sum, with the other; [] for any other expression."""
-    match ast.parse(text, mode="eval").body:
-        case ast.BinOp(left, ast.Add(), right):
-            return list(itertools.permutations((text_of(left), text_of(right)), 2))
-    return []
-
-
 def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
     """Yield every small edit of a whole statement. If its numbers are right, as in `fine`, an edit of them costs
     more."""
@@ -161,8 +135,8 @@ def moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[as
 
 
 def moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the moves of a line up, past the nearest statement with which it shares a changed variable, and into or out
-    of a loop."""
+    """Yield the moves of a line past the nearest statement with which it shares a changed variable, and into or out of
+    a loop."""
     text = code.text
     for number, each in enumerate(statements):
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
@@ -175,7 +149,7 @@ def moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
             into = [other.body[0] for other in after if isinstance(other, ast.For)]
             ahead = dict.fromkeys([*before[:1], *around, *into])
             moves = [(other, code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
-            moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in around]
+            moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *after[:1])]
             for other, at, new in moves:
                 first, last = sorted((each, other), key=attrgetter("lineno"))
                 cut = (above, end, "") if at < start else (start, below, "")
@@ -195,6 +169,18 @@ def kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
                         kept = f"{name.id}_before"
                         changes = [(start, start, f"{kept} = np.copy({name.id}); "), (*code.span(name), kept)]
                         yield _of_statements(code, "overwritten", each, later, changes)
+
+
+def unused_results(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Yield the addition of what a call returns, if it is not used, to a variable in every place after that."""
+    for number, each in enumerate(statements):
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+            start, _ = code.span(each)
+            for later in statements[number + 1 :]:
+                for name in names_in(later):
+                    at, end = code.span(name)
+                    changes = [(start, start, "unused = "), (at, end, f"({name.id} + unused)")]
+                    yield _of_statements(code, "unused result", each, later, changes)
 
 
 def _indent(statement: ast.stmt) -> str:

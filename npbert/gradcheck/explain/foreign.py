@@ -1,4 +1,4 @@
-"""The right code's expressions, written in the names of the author's code.
+"""The right code's expressions, written in the names of the author's code, as edits of it.
 
 A name of the right code stands for a value. If the author's code has the value, under any name, that name replaces it;
 otherwise the expression that the right code assigns to it does.
@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.explain.code import expression, text_of
+from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace, is_float
+from npbert.gradcheck.explain.reasons import KINDS
+from npbert.gradcheck.explain.survey import Survey
 from npbert.gradcheck.explain.trace import Event
 from npbert.gradcheck.explain.trial import is_equal
 
@@ -28,20 +33,46 @@ class _Step(NamedTuple):
     env: Mapping[str, Any]
 
 
-def right_expressions(place: CodePlace, right: Sequence[Event], scope: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the expressions of a right run that have the shape of the place's value, the last first."""
+def transplants(place: CodePlace, survey: Survey) -> Iterator[Edit]:
+    """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
+    None with the right numbers of an output where the code only begins to compute it."""
+    code, results = survey.code, survey.now[survey.first].arrays.values()
+    scope, (start, end) = {**code.scope, **place.env}, code.span(place.expr)
+    begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
+    old, cost = code.text[start:end].decode(), KINDS["expression"].cost
+    for text, value in _right_expressions(place, survey.right.events if survey.right else (), scope):
+        if any(is_equal(value, right) for right in begins):
+            continue
+        kind = "expression"
+        for term, rest in _terms_of(text):
+            if is_equal(np.asarray(eval(term, scope)), np.asarray(place.value)):
+                kind, text = "missing term", f"{old} + {rest}"
+        yield Edit(kind, cost, place.expr.lineno, start, old, f"({text})", True)
+
+
+def _terms_of(text: str) -> list[tuple[str, str]]:
+    """Return each of the two terms of a sum, with the other; [] for any other expression."""
+    match ast.parse(text, mode="eval").body:
+        case ast.BinOp(left, ast.Add(), right):
+            return list(itertools.permutations((text_of(left), text_of(right)), 2))
+    return []
+
+
+def _right_expressions(
+    place: CodePlace, right: Sequence[Event], scope: Mapping[str, Any]
+) -> Iterator[tuple[str, Array]]:
+    """Yield the expressions of a right run with their floats, the last first. scope: of the author's code"""
     steps = _steps(right)
     for number in reversed(range(len(steps))):
         step = steps[number]
-        is_alike = is_float(step.value) and np.shape(step.value) == np.shape(place.value)
-        if is_alike and not isinstance(step.expr, ast.Name | ast.Constant):
+        if is_float(step.value) and not isinstance(step.expr, ast.Name | ast.Constant):
             try:
                 text = text_of(_InNames(steps[:number], step.env, place.env).visit(copy.deepcopy(step.expr)))
-                value = eval(expression(text), {**scope, **place.env})
+                value = eval(expression(text), {**scope})
             except Exception:  # a name without a value here, or code of the author's that fails
                 continue
             if _is_same(value, step.value):
-                yield text
+                yield text, np.asarray(value)
 
 
 def _steps(right: Sequence[Event]) -> list[_Step]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits, transplants
+from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
+from npbert.gradcheck.explain.foreign import transplants
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Trace, telling, watched
@@ -49,7 +50,16 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[
                         after_it = f"{before}{edit.new}{after}"
                         if survey.has_right_numbers(after_it, whole.env):
                             yield edit, bool(survey.has_right_numbers(after_it, whole.env, is_new=True))
-            yield from ((edit, True) for edit in transplants(whole, code, right.events))
+            yield from ((edit, True) for edit in transplants(whole, survey))
+
+
+def whole_edits(survey: Survey) -> Iterator[Made]:
+    """Yield the expressions of the right code that make an output right in the place of any value of a statement, even
+    if that is computed from other wrong numbers."""
+    for place in survey.reach if survey.right else ():
+        if place.is_whole and place.is_float and place.statement not in survey.fine:
+            made = (survey.made(edit) for edit in transplants(place, survey))
+            yield from filter(None, made)
 
 
 def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:

@@ -86,8 +86,8 @@ class CodePlace:
 
 
 def is_float(value: Any) -> bool:
-    """True for a float, or an array of floats."""
-    return isinstance(value, float | np.floating | np.ndarray) and np.asarray(value).dtype.kind == "f"
+    """True for a float or complex number, or an array of them."""
+    return isinstance(value, complex | float | np.inexact | np.ndarray) and np.asarray(value).dtype.kind in "fc"
 
 
 def places_in(code: Code) -> list[CodePlace]:

@@ -13,7 +13,8 @@
 7. With a right code at hand, `rewrite` goes on by lines (`lines.py`): in the first whose numbers the right code lacks,
    it tries small edits, then expressions of the right code (`foreign.py`), until its numbers are known; then in the
    next.
-8. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
+8. `replace` puts expressions of the right code in the place of wrong results, whatever these were computed from.
+9. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
    does not have.
 
 So an edit is told only if it was applied, and the outputs it names were right with it.
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
-from npbert.gradcheck.explain.lines import line_edits, suspect
+from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.search import Search
@@ -118,6 +119,14 @@ class Mending:
                 if chain is None:
                     break
                 self._take(chain)
+        return self
+
+    def replace(self, tries: int) -> Mending:
+        """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
+        self.trial.left = tries
+        with quiet():
+            while self.left and (made := next(whole_edits(self._search.survey), None)):
+                self._take([(self._search.survey.code, made)])
         return self
 
     def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:

@@ -18,6 +18,7 @@ from npbert.gradcheck.explain.edits import (
     moved_lines,
     names_in,
     statement_edits,
+    unused_results,
 )
 from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace
@@ -82,7 +83,7 @@ class Search:
         code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
         statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
         moved = *moved_factors(code, statements, fine), *moved_lines(code, statements), *kept_values(code, statements)
-        edits = *statement_edits(code, statements, fine), *moved
+        edits = *statement_edits(code, statements, fine), *moved, *unused_results(code, statements)
         nodes = [node for each in statements for node in ast.walk(each)]
         computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]

@@ -25,7 +25,7 @@ is the true one."""
 CALLS = 8, 1000
 """By seed: a few calls with the words, for the facts of single ones; and many with each, for the shares, too."""
 
-CHOICE, KIND = r"rng\.\w|candidates\[|return", r"< [\d(]|return"
+CHOICE, KIND = r"rng\.\w|candidates\[|return", r"< [\d(]|0?\.8\b|return"
 LAST_KIND, LABELS, MASKED = (rf"(?s:.*){last}|return" for last in (r"< [\d(]", r"labels\[", r"(masked\[|word_ids)"))
 """What ends in the line to look at: the first that draws or compares, and the last that compares or writes."""
 
@@ -73,9 +73,10 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
     """Yield the facts of these calls, as for check_fact: those of single ones, and of many the shares, too. What comes
     later may only follow from a wrong one. masked, labels: (calls, N)"""
     chosen, is_mask, is_word = labels != IGNORED, masked == words.mask_id, words.is_word[ids]
+    where = CHOICE if (chosen & (masked == ids)).any() else LABELS  # without a label for words that stay
     calls, number = len(masked), is_word.sum()
     count = min(most, number)
-    yield "{found} places have a label, wanted {wanted}, which is count", CHOICE, chosen.sum(axis=1), count
+    yield "{found} places have a label, wanted {wanted}, which is count", where, chosen.sum(axis=1), count
     of_special = np.where(is_word, IGNORED, labels)
     yield "labels[{1}] is {found}, but input_ids[{1}] is no ordinary word", CHOICE, of_special, IGNORED
     says = f"labels[{{1}}] is {{found}}, wanted {{wanted}}, which is input_ids[{{1}}], or {IGNORED}"
@@ -91,10 +92,10 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
         says = f"{{found:.1%}} of the chosen words become {kind}, wanted {{wanted:.1%}}"
         yield says, where, happens[chosen].mean(), share, chosen.sum()
     pairs = np.triu(np.outer(is_word, is_word), 1) * (count * (count - 1) / (number * (number - 1)))
-    for kind, where, happens, share in ("chosen", CHOICE, chosen, 1.0), ("[MASK]", KIND, is_mask, 0.8**2):
-        both = f"input_ids[{{0}}] and input_ids[{{1}}] are both {kind}"
-        says = f"{both} in {{found:.1%}} of the calls, wanted {{wanted:.1%}}"
-        yield says, where, np.triu(1 * happens.T @ happens, 1) / calls, share * pairs, calls
+    says = "input_ids[{0}] and input_ids[{1}] are both chosen in {found:.1%} of the calls, wanted {wanted:.1%}"
+    yield says, CHOICE, np.triu(1 * chosen.T @ chosen, 1) / calls, pairs, calls
+    says = "all chosen words become [MASK] in {found:.1%} of the calls, wanted {wanted:.1%}"
+    yield says, KIND, np.mean(is_mask.sum(axis=1) == count), 0.8**count, calls
 
     random, size = masked[is_random], len(words.tokens)
     likely = words.is_word - np.bincount(ids[is_word], minlength=size) / number  # a true word does not show

@@ -24,7 +24,8 @@ def write_number_page(data: dict[str, Any], path: str | Path) -> None:
 
 
 def number_page(data: dict[str, Any]) -> str:
-    """Return the page as HTML. data: from `export`; for the site, which has the chapters, also `is_in_site`."""
+    """Return the page as HTML. data: from `export`; for the site, which has the chapters, also `is_in_site`;
+    `is_guessed` where the labels are the model's own guesses."""
     chapter = r'<a href="docs/\1.html">\2</a>' if "is_in_site" in data else r"\2"
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
     parts = [_CHAPTER.sub(chapter, body), json_script(data), program()]

@@ -9,7 +9,7 @@ import {change, state} from "./state.js";
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes) {
   const trace = traceOf(changes);
-  change({...changes, trace, moved: null, step: Math.min(state.step, trace.steps.length - 1)});
+  change({earlier: null, ...changes, trace, moved: null, step: Math.min(state.step, trace.steps.length - 1)});
 }
 
 // The trace of the state with these changes made to it; nothing is drawn yet. `right`: the one without a bug.
@@ -75,7 +75,7 @@ export function exampleOfLine(line) {
   const input_ids = [vocabulary.indexOf("[CLS]"), ...ids, vocabulary.indexOf("[SEP]")];
   const token_type_ids = input_ids.map(() => 0);
   const labels = input_ids.map((id) => (id === maskId() ? 0 : -100));
-  const example = {text: line, line, input_ids, token_type_ids, labels};
+  const example = {text: line, line, input_ids, token_type_ids, labels, given: labels, isGuessed: true};
   if (!ids.includes(maskId())) {
     return hidden(example, ids.length);
   }
@@ -89,13 +89,9 @@ export function exampleOfLine(line) {
 // The example in which the word at this place is hidden, and no other.
 export function hidden(example, position) {
   const shown = example.input_ids.map((id, n) => (example.labels[n] >= 0 ? example.labels[n] : id));
-  return {
-    ...example,
-    hides: position,
-    given: null,
-    input_ids: shown.with(position, maskId()),
-    labels: shown.map((id, n) => (n === position ? id : -100)),
-  };
+  const labels = shown.map((id, n) => (n === position ? id : -100));
+  const input_ids = shown.with(position, maskId());
+  return {...example, hides: position, input_ids, labels, given: labels, isGuessed: false};
 }
 
 export const hideWord = (position) =>
@@ -105,12 +101,7 @@ export const hideWord = (position) =>
 export const chooseAnswer = (position, word) =>
   runAgain({rival: null, example: answered(state.example, position, word)});
 
-// given: what is right, as it came
-export const answered = (example, position, word) => ({
-  ...example,
-  given: example.given ?? example.labels,
-  labels: example.labels.with(position, word),
-});
+export const answered = (example, position, word) => ({...example, labels: example.labels.with(position, word)});
 
 // Compare the answer of a hidden word with another word, {masked, word}: backward then begins from the difference of
 // their logits, and this is followed. null: it begins from the loss again.

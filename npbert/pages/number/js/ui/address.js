@@ -35,7 +35,7 @@ const SENTENCE_KEYS = {
   answer: {
     write: ({data, example}) =>
       example.labels.flatMap((word, position) =>
-        word === (example.given ?? example.labels)[position] ? [] : [`${position}:${data.vocabulary[word]}`],
+        word === example.given[position] ? [] : [`${position}:${data.vocabulary[word]}`],
       ),
     read(text, {example}) {
       const [position, word] = numberedWord(text);
@@ -148,7 +148,7 @@ function goToHash() {
   const outside = !state.trace || state.tour || state.quiz ? state.outside : addressOf(state);
   const given = givenBy(hash);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
-  const base = read(given, SENTENCE_KEYS, {...startOf(0), bug: null, rival: null}, missing);
+  const base = read(given, SENTENCE_KEYS, {...startOf(0), bug: null, rival: null, earlier: null}, missing);
   const numbersOf = (now) => addressOf({...now, quiz: null, tour: null}, Object.keys(VIEW_KEYS));
   const isOther = !state.trace || numbersOf({...state, ...base}) !== numbersOf(state);
   if (isOther) {

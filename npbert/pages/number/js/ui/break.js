@@ -8,7 +8,7 @@ import {breath, byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf} from "./labels.js";
-import {knownBug, linesOfBug} from "./notes.js";
+import {isSecret, knownBug, linesOfBug} from "./notes.js";
 import {state, watch} from "./state.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
@@ -31,7 +31,9 @@ export function showBreak() {
 
 function drawBug() {
   const bug = knownBug();
-  byId("bugs").querySelector(`[value="${bug ?? ""}"]`).checked = true;
+  const planted = isSecret() ? null : (bug ?? "");
+  byId("bugs").querySelectorAll("input").forEach((one) => Object.assign(one, {checked: one.value === planted}));
+  byId("bugs").disabled = isSecret();
   show("bug-lines", ...(bug ? linesOfBug(bug) : []));
   racing = null;
   show("race-chart");

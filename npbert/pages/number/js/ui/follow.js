@@ -7,10 +7,12 @@ import {byId, make, makeButton, show} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
+  arrayBefore,
   arrayNamed,
   arrayNow,
   gradientOf,
   isMovable,
+  isOnRoad,
   isRounding,
   partInWords,
   titleOf,
@@ -31,10 +33,14 @@ const NOTES = {
 };
 
 export function showFollowed() {
+  byId("follow").parentElement.addEventListener("toggle", ({target}) => target.open && reveal(target), {capture: true});
   watch(["trace", "trail"], drawFollowed);
   watch(["moved"], () => byId("followed-head").querySelector("output")?.replaceChildren(valueInWords()));
   watch(["trace", "trail", "step"], () => show("ways", ...(state.chosen ? waysOn() : [])));
 }
+
+// Once it is drawn: what was unfolded may lie below the edge of what scrolls.
+const reveal = (part) => requestAnimationFrame(() => part.scrollIntoView({block: "nearest"}));
 
 export function followTo(...places) {
   follow(...places);
@@ -53,6 +59,8 @@ function drawFollowed() {
   byId("followed").hidden = !chosen;
   show("followed");
   show("followed-head");
+  byId("follow").scrollTop = 0;
+  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
   if (!chosen) {
     return;
   }
@@ -91,10 +99,10 @@ function titleBox() {
   return [title, make("p", {class: "quiet"}, `${array.meaning}${where}`), says];
 }
 
-// The value of the followed number; while it is moved, also what it is now.
+// The value of the followed number; where it was moved or trained, what it was and what it is now.
 function valueInWords() {
   const {chosen} = state;
-  const [before, now] = [valueAt(chosen), valueAt(chosen, arrayNow(chosen.name))];
+  const [before, now] = [arrayBefore, arrayNow].map((arrayOf) => valueAt(chosen, arrayOf(chosen.name)));
   return signedNumber(before) + (now === before ? "" : ` → ${signedNumber(now)}`);
 }
 
@@ -102,14 +110,14 @@ function valueInWords() {
 function whatItSays() {
   const {chosen, trace} = state;
   const {goal} = trace;
-  const {gradientOf: of, symbol} = arrayNamed(chosen.name);
+  const {symbol} = arrayNamed(chosen.name);
   const nothing = whyNothing(arrayNamed(chosen.name));
   if (nothing) {
     return nothing;
   }
   const value = valueAt(chosen);
   const title = titleOf(valueOf(chosen));
-  if (chosen.name !== `d(${of})`) {
+  if (isOnRoad(chosen)) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
     return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${title} rose by ${RISE}.`;
   }
@@ -149,8 +157,6 @@ function waysOn() {
 // Bring the sum before the reader's eyes, and the keyboard to it.
 export function showSum() {
   byId("followed-title")?.focus({preventScroll: true});
-  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
-  byId("follow").scrollTop = 0;
   const {top, bottom} = byId("follow").getBoundingClientRect();
   if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
     byId("follow").scrollIntoView({block: "start"});

@@ -35,9 +35,10 @@ export function pointAt(thing) {
   thing?.setAttribute("data-spoken", "");
   spoken = thing;
   requestAnimationFrame(() => {
-    // after the stage has shown the chosen number: its heading too where there is room, at least how it begins
-    for (const part of thing ? [byId("stage-head"), thing, thing.firstElementChild ?? thing] : []) {
-      part.scrollIntoView({block: part.id === "stage-head" ? "start" : "nearest"});
+    // the heading of the step and its chosen number where there is room, at least how the thing begins
+    const number = byId("stage").querySelector("td.chosen");
+    for (const part of thing ? [byId("stage-head"), number, thing, thing.firstElementChild] : []) {
+      part?.scrollIntoView({block: part.id === "stage-head" ? "start" : "nearest"});
     }
   });
 }

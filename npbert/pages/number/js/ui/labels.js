@@ -93,13 +93,21 @@ export function partInWords(part) {
 // A step in a list: 60. ← attention: scores become shares.
 export const stepInWords = ({index, phase, title}) => `${index + 1}. ${phase === "backward" ? "← " : ""}${title}`;
 
-// The number at a place; `now`: while one is moved, as it then is.
+// The number at a place. `now`: while one is moved, as it then is; `before`: after training, as it was.
 export const valueAt = ({name, row, column}, array = arrayNamed(name)) => array.at(row, column);
 export const arrayNow = (name) => state.moved?.arrays.get(name) ?? arrayNamed(name);
+export const arrayBefore = (name) =>
+  !state.moved && state.earlier?.arrays.has(name) ? state.earlier.arrays.get(name) : arrayNamed(name);
 
 // The value whose gradient this is, or itself.
 export const valueOf = (place) => ({...place, name: arrayNamed(place.name).gradientOf ?? place.name});
 export const gradientOf = (place) => ({...place, name: `d(${place.name})`});
+
+// Is it the gradient on one road alone, and not over all paths?
+export function isOnRoad({name}) {
+  const {gradientOf: of} = arrayNamed(name);
+  return of !== null && name !== `d(${of})`;
+}
 
 // Can this number be moved, and the loss then be another one?
 export function isMovable(place) {
@@ -129,14 +137,10 @@ export const placeAtIndex = (name, [, width], at) => ({name, row: Math.floor(at 
 // ---- what is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number ----
 
 export const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+const largestGradient = () =>
+  Math.max(...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)));
 export const isRounding = (slope) => Math.abs(slope) <= 1e-13 * largestGradient();
 export const isNoChange = (change) => Math.abs(change) <= 1e-12 * Math.max(1, Math.abs(state.trace.loss));
-
-function largestGradient() {
-  const names = [...state.model.parameters.keys()];
-  state.trace.largest ??= Math.max(...names.map((name) => largestIn(arrayNamed(`d(${name})`).values)));
-  return state.trace.largest;
-}
 
 // Why a gradient is 0 all over, where it is; "" where it is not.
 export function whyNothing({symbol, gradientOf: of, values, soFar}) {

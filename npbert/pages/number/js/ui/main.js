@@ -24,6 +24,7 @@ import {showTrain} from "./train.js";
 import {showUpdate} from "./update.js";
 
 state.data = JSON.parse(byId("data").textContent);
+state.data.examples.forEach((one) => Object.assign(one, {given: one.labels, isGuessed: state.data.is_guessed}));
 state.model = makeModel(state.data);
 state.trainer = newTrainer(state.data.optimizer.lr);
 globalThis.npbert = {state, explain, run, goToStep, choose, compareWith}; // for the browser's console

@@ -25,10 +25,7 @@ export function showMap() {
 export function stepTo(number) {
   change({view: "step", trail: [], moved: null});
   goToStep(number);
-  const {top} = byId("stage-head").getBoundingClientRect();
-  if (top < byId("bar").getBoundingClientRect().bottom) {
-    byId("stage-head").scrollIntoView();
-  }
+  byId("stage-head").scrollIntoView({block: "nearest"});
 }
 
 function drawMap() {

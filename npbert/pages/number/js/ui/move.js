@@ -6,7 +6,7 @@ import {axisFor, chart} from "./chart.js";
 import {byId, make, show} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {isShares} from "./heatmap.js";
-import {arrayNamed, isMovable, isNoChange, titleOf, valueAt, valueOf} from "./labels.js";
+import {arrayNamed, isMovable, isNoChange, isOnRoad, titleOf, valueAt, valueOf} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const POINTS = 41;
@@ -89,10 +89,12 @@ function promised(by, change) {
   if (now.slope === null) {
     return "";
   }
+  const alone = isOnRoad(state.chosen) ? ` (on this road alone ${signedNumber(valueAt(state.chosen), 3)})` : "";
   const promise = now.slope * by;
   const off = Math.abs((promise - change) / change);
   const error = off < 10 ? `${plainNumber(100 * off, 2)} % of the change` : "many times the change";
-  return ` The slope, which holds only nearby, had promised ${signedNumber(promise, 3)}: off by ${error}.`;
+  const slope = `The slope over all paths, ${signedNumber(now.slope, 3)}${alone},`;
+  return ` ${slope} had promised ${signedNumber(promise, 3)}: off by ${error}. It holds only nearby.`;
 }
 
 // The loss at every value, with the tangent that backward gives.
@@ -107,7 +109,7 @@ function curve(moved, lossThere) {
   const marks = [{label: "where it was", look: "mark-hollow", x: value, y: loss}];
   if (slope !== null) {
     const tangent = [low, high].map((at) => [at, loss + slope * (at - value)]);
-    lines.push({label: "what backward says", look: "dashed", points: tangent});
+    lines.push({label: "backward: the slope over all paths", look: "dashed", points: tangent});
   }
   if (Number.isFinite(lossThere)) {
     marks.push({label: "where it is", look: "mark-full", x: moved, y: lossThere});

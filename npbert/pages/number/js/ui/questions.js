@@ -38,8 +38,7 @@ function signQuestion(pick) {
   const {place, terms, value} = found;
   const {goal} = state.trace;
   return {
-    step: found.step,
-    place,
+    ...found,
     hides: true,
     title: `If ${titleOf(valueOf(place))} rises a little, will the ${goal} rise or fall?`,
     text: [formula(found.formula), ...terms.map(({factors}) => make("p", {}, factors.map(factorInWords).join(" × ")))],
@@ -52,28 +51,29 @@ function signQuestion(pick) {
   };
 }
 
-// The arrays of the first term, as symbols; and those of others at this step.
-function factorsOf({terms, now}) {
-  const plain = terms[0]?.factors.filter(({name, label}) => name !== null && label === undefined) ?? [];
-  const own = [...new Set(plain.map(({name}) => symbolNamed(name)))];
-  const others = new Set([...now.reads, ...now.writes].map(symbolNamed).filter((symbol) => !own.includes(symbol)));
-  return {plain, own, others: [...others]};
+// In a gradient, the factor by which forward multiplies the number: null where it is no product.
+function partnerOf({place, terms, now}) {
+  const of = arrayNamed(place.name).gradientOf;
+  const products = now.of.forward.flatMap((line) => line.terms.map(({factors}) => factors.map(({name}) => name)));
+  const isIt = ({name, label}) =>
+    label === undefined && name !== of && products.some((names) => names.includes(of) && names.includes(name));
+  return terms[0]?.factors.find(isIt)?.name ?? null;
 }
 
 function factorQuestion(pick, shuffled) {
-  const found = drawn(pick, (one) => factorsOf(one).own.length >= 2 && factorsOf(one).others.length >= 2);
-  const {place, terms} = found;
-  const {plain, own, others} = factorsOf(found);
-  const right = symbolNamed((plain.find(({isGradient}) => !isGradient) ?? plain[0]).name);
-  const of = symbolNamed(arrayNamed(place.name).gradientOf ?? place.name);
-  const rest = own.filter((symbol) => symbol !== right).join(" · ");
+  const found = drawn(pick, partnerOf);
+  const {place, now} = found;
+  const right = symbolNamed(partnerOf(found));
+  const of = symbolNamed(arrayNamed(place.name).gradientOf);
+  const said = found.formula.replace(/(\S+)\[[^\]]*\]/g, (whole, symbol) => (symbol === right ? "?" : whole));
+  const own = [symbolNamed(place.name), ...found.formula.match(/\S+(?=\[)/g)];
+  const others = [...now.reads, ...now.writes].map(symbolNamed).filter((symbol) => !own.includes(symbol));
   const not = (text) => `Not ${text}: ask what ${of} is multiplied with on the way forward.`;
-  const wrong = others.slice(0, 3).map((text) => ({text, isRight: false, not: not(text)}));
+  const wrong = [...new Set(others)].slice(0, 3).map((text) => ({text, isRight: false, not: not(text)}));
   return {
-    step: found.step,
-    place,
+    ...found,
     title: `What is missing in the gradient ${titleOf(place)}?`,
-    text: [formula(`${titleOf(place)} = ${terms.length > 1 ? "Σ " : ""}? · ${rest}`)],
+    text: [formula(said)],
     choices: shuffled([{text: right, isRight: true}, ...wrong]),
     answer: `it is ${right}: forward multiplies ${of} with it.`,
   };
@@ -83,13 +83,16 @@ function factorQuestion(pick, shuffled) {
 function transposedQuestion(pick, shuffled) {
   const steps = state.trace.steps.filter(({phase}) => phase === "backward");
   const all = steps.flatMap((now) =>
-    now.of.backward.map((line) => ({now, target: line.target, two: matricesIn(line)})),
+    now.of.backward.map((line) => ({now, line, two: matricesIn(line)})),
   );
-  const {now, target, two} = pick(all.filter((one) => one.two.length === 2));
+  const {now, line, two} = pick(all.filter((one) => one.two.length === 2));
+  const {target, terms} = line;
   const [row, column] = target.index.map(({letter}) => letter);
+  const constants = terms[0].factors.filter(({constant}) => constant);
+  const scale = constants.map(({constant}) => ` · ${constant}`).join("").replace(" · 1/", " / ");
   const [a, b] = two.map(({name}) => symbolNamed(name));
   const [turnsA, turnsB] = [two[0].index[1].letter === row, two[1].index[0].letter === column];
-  const written = (x, y) => `${a}${x ? "ᵀ" : ""} ${b}${y ? "ᵀ" : ""}${now.kind === "Scores" ? " / √d" : ""}`;
+  const written = (x, y) => `${a}${x ? "ᵀ" : ""} ${b}${y ? "ᵀ" : ""}${scale}`;
   const not =
     "Not so: what is summed over stands in the middle, and a row of the answer belongs to a row of its value.";
   const choiceOf = ([x, y]) => ({text: written(x, y), isRight: x === turnsA && y === turnsB, not});
@@ -124,8 +127,7 @@ function roadQuestion(pick, shuffled) {
   const without = (term) => signedNumber(value - term.value, 3);
   const brings = terms.map((term) => `${term.label}: ${signedNumber(term.value, 3)}`).join("; ");
   return {
-    step: found.step,
-    place,
+    ...found,
     hides: true,
     title: `A wrong backward says that ${titleOf(place)} is ${without(missing)}. Which road does it forget?`,
     text: [make("p", {}, `What comes back: ${brings}.`)],

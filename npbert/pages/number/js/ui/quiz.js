@@ -92,7 +92,7 @@ function bugQuestion(pick) {
   const {value, total} = explain(state.trace, place.name, place.row, place.column);
   const text =
     "Somewhere in the backward a line is wrong. Follow numbers: one that a right step makes is the sum that is shown " +
-    "beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
+    "with it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
   const says = `is ${plainNumber(value)}, and not its sum, ${plainNumber(total)}.`;
   const choice = {
     text: "It is in this step",

@@ -48,7 +48,8 @@ function drawSentence() {
   show("guesses", ...now.map(hiddenWord));
   const {loss} = moved ?? trace;
   show("loss", Number.isFinite(loss) ? plainNumber(loss) : "none");
-  show("loss-note", moved ? `it was ${plainNumber(trace.loss)}` : lossInWords());
+  const before = moved ? trace : state.earlier;
+  show("loss-note", before ? `it was ${plainNumber(before.loss)}` : lossInWords());
   const [{values, label}] = now;
   const [best, second] = bestOf(values, 2);
   show("why-this", `Why did it say “${data.vocabulary[best]}”?`);
@@ -73,12 +74,15 @@ function lossInWords() {
   if (state.rival) {
     return "the difference of two logits";
   }
-  return state.trace.masked.length > 1 ? "mean of −ln p, hidden words" : "−ln p of the hidden word";
+  const [label, ...others] = state.trace.lookups.labels;
+  return others.length ? "mean of −ln p, hidden words" : `−ln p of “${indexLabel("vocabulary", label)}”`;
 }
 
 // Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
 function hiddenWord({position, label, values}, masked) {
-  const {data, rival} = state;
+  const {data, example, rival, trace} = state;
+  const isGuess = example.isGuessed && label === example.given[position];
+  const right = isGuess ? null : label;
   const best = bestOf(values, GUESSES);
   const compared = rival?.masked === masked ? [rival.word] : [];
   const shown = [...new Set([label, ...compared, ...best])].slice(0, GUESSES).sort((a, b) => values[b] - values[a]);
@@ -86,8 +90,8 @@ function hiddenWord({position, label, values}, masked) {
     const why = word === label ? null : whyButton(masked, word, values[word] > values[label]);
     return make(
       "li",
-      {class: word === label ? "right" : null},
-      markOf(word, label, best),
+      {class: word === right ? "right" : null},
+      markOf(word, right, best),
       guess(masked, word, values),
       why,
     );
@@ -98,13 +102,14 @@ function hiddenWord({position, label, values}, masked) {
     byId("guesses").querySelectorAll("select")[masked].focus();
   };
   const select = make("select", {"aria-label": `the word hidden at place ${position}`, onchange}, ...options);
-  const where = state.trace.masked.length > 1 ? `right at ${indexLabel("tokens", position)}` : "the right word is";
-  return make("div", {}, make("label", {}, `${where} `, select), make("ol", {class: "guess-list plain"}, ...guesses));
+  const what = isGuess ? "taken as right" : "the right word";
+  const where = trace.masked.length > 1 ? ` at ${indexLabel("tokens", position)}` : "";
+  return make("div", {}, make("label", {}, `${what}${where}: `, select), make("ol", {class: "guess-list plain"}, ...guesses));
 }
 
-function markOf(word, label, [best]) {
+function markOf(word, right, [best]) {
   const [mark, said] = word === best ? ["✓", "right, and guessed"] : ["•", "right, but not the best guess"];
-  return word === label ? make("span", {role: "img", "aria-label": said, title: said}, mark) : make("span");
+  return word === right ? make("span", {role: "img", "aria-label": said, title: said}, mark) : make("span");
 }
 
 // Compare the answer with this word; pressed again, the page shows the loss.

@@ -7,8 +7,9 @@ export const state = {
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
   sentence: 0, // which of the data's examples it began with
-  example: null, // what is shown: text, input_ids, token_type_ids, labels
+  example: null, // what is shown: text, input_ids, token_type_ids, labels; those it came with, `given`, the model may have guessed
   trace: null, // one forward and backward of the model on it
+  earlier: null, // the trace before the training that the reader asked for last
   moved: null, // while a number is moved: {place, value, loss, arrays}, as forward then has them
   step: 0, // which of trace.steps is on the stage
   trail: [], // {name, row, column}: the numbers on the way to the one that is followed, itself the last

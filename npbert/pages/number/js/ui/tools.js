@@ -31,6 +31,9 @@ export function showTools() {
       ? "✓ npbert proved the gradient of every learned number in exact integer arithmetic when it wrote this page."
       : `npbert could not prove these gradients when it wrote this page: ${proof}.`,
   );
+  watch(["trace"], ({bug, rival}) => {
+    byId("proof").hidden = Boolean(bug || rival); // it proved others than those that are shown
+  });
 }
 
 function drawTabs() {
@@ -45,7 +48,6 @@ function followCell(element) {
   const place = placeOfCell(element);
   if (place) {
     (element.closest("#stage") ? choose : followFrom)(place);
-    byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
   }
   return Boolean(place);
 }

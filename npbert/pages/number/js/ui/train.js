@@ -45,25 +45,22 @@ function trainStep() {
 }
 
 function train(steps) {
+  const earlier = state.trace;
   for (let done = 0; done < steps; done += 1) {
     trainStep();
   }
-  showTrained();
-}
-
-function showTrained() {
-  runAgain({stepsTrained: losses.length});
+  runAgain({stepsTrained: losses.length, earlier});
 }
 
 async function toggleRunning() {
-  running = running ? null : {};
+  running = running ? null : {earlier: state.trace};
   byId("train-run").setAttribute("aria-pressed", String(Boolean(running)));
   show("train-run", running ? "Stop" : "Train");
   for (const mine = running; mine && running === mine; await breath()) {
     for (const until = performance.now() + BETWEEN_PICTURES; performance.now() < until; ) {
       trainStep();
     }
-    showTrained();
+    runAgain({stepsTrained: losses.length, ...mine});
   }
 }
 

@@ -71,8 +71,9 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
         thing, again = left
         return getattr(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **again)
 
-    takes_step = not _RATES.isdisjoint(known.intersection(words))
-    return Form(names, inputs, run, back, thing=given, takes_dy=bool(dys), takes_step=takes_step)
+    form = Form(names, inputs, run, back, given)
+    form.takes_dy, form.takes_step = bool(dys), not _RATES.isdisjoint(known.intersection(words))
+    return form
 
 
 def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) -> Form:
@@ -117,7 +118,9 @@ def form_of_loss(method: Function, names: Sequence[str], inputs: Sequence[Any], 
         loss, *found = method(thing)(*arguments)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form(names, inputs, run, lambda _, found: found, thing=thing, takes_dy=False)
+    form = Form(names, inputs, run, lambda _, found: found, thing)
+    form.takes_dy = False
+    return form
 
 
 def result_of(f: Function, inputs: Sequence[Any]) -> Any:

@@ -43,23 +43,14 @@ class Form(Layer):
     loss: its place, if forward returns it in a tuple.   note: for the report.
     """
 
-    note = ""
+    note, is_read, takes_dy, takes_step = "", True, True, False
+    loss: int | None = None
 
     def __init__(
-        self,
-        names: Sequence[str],
-        arguments: Sequence[Any],
-        run: Function,
-        back: Function,
-        *,
-        thing: Any = None,
-        takes_dy: bool = True,
-        takes_step: bool = False,
+        self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
     ) -> None:
-        self.takes_dy, self.takes_step = takes_dy, takes_step
         self._run, self._back, self._draws = run, back, 0
-        self.loss: int | None = None
-        self.gradients, self.is_read = dict[str, tuple[str, ...]](), True
+        self.gradients = dict[str, tuple[str, ...]]()
         self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
         self.take(dict(zip(names, arguments, strict=True)))
@@ -114,8 +105,8 @@ class Form(Layer):
         self._draws += 1
         np.random.seed(self._draws)
         returned = mapped(_plain_number, self._back(mapped(own, dy), kept.left))
-        shapes = [(len(self.values), *value.shape) for value in self.values.values()]
-        if len(shapes) > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
+        shapes = [(self.given, *value.shape) for value in self.values.values()]
+        if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
         return returned, values_at(kept.thing) | values_at(returned, "returned")
 

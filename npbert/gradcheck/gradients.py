@@ -89,8 +89,10 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
 
 def _seen(form: Form) -> Seen | None:
     """Return what a forward and a backward do; None if backward raises without an object, which the check reports."""
-    form.loss = _place_of_loss(form)
-    form.hold(_ran(form).thing)
+    kept = _ran(form)
+    form.hold(kept.thing)
+    if isinstance(kept.y, tuple) and not form.takes_dy:
+        form.loss = _place_of_loss(form, kept.y)
     kept = _ran(form)
     check_written("forward", kept.y)
     before = snapshot(values_at(kept.thing))
@@ -114,14 +116,16 @@ def _ran(form: Form) -> Kept:
         return form.ran(list(form.values.values()))
 
 
-def _place_of_loss(form: Form) -> int | None:
-    """Return the place of a loss among forward's results: the first number that moves a little with the inputs, as an
-    accuracy does not; None if forward returns one result, or backward takes a dy."""
-    here = _ran(form).y
-    if form.takes_dy or not isinstance(here, tuple):
-        return None
-    near = [value * (1 + _LITTLE) if is_float_array(value) else value for value in form.values.values()]
-    both = enumerate(zip(here, form.ran(near).y, strict=True))
+def _place_of_loss(form: Form, here: Sequence[Any]) -> int:
+    """Return the place of a loss among forward's results: the first number that moves a little with all floats, as an
+    accuracy does not."""
+
+    def near(value: Any) -> Any:
+        return value * (1 + _LITTLE) if is_float_array(value) else value
+
+    others = {id(each): near(each) for each in values_at(form.thing).values()}
+    there = form.ran([*map(near, form.values.values())], others).y
+    both = enumerate(zip(here, there, strict=True))
     return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
 
 

@@ -60,7 +60,7 @@ class Comparison:
     """The gradient of an array in two ways: `analytic` from backward, `numeric` from forward, both at `index`, with the
     largest difference.
 
-    count: the wrong ones of its `size` numbers. factor: the common factor of all of them, "7/3" or "√3", if exact
+    count: the wrong ones of its `size` numbers. factor: the common factor of all of them, "7/3" or "√(3)", if exact
     arithmetic finds one; otherwise "".
     """
 

@@ -48,7 +48,7 @@ class Numbers(Held):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in linear_algebra.FUNCTIONS:
-            return as_numbers(linear_algebra.FUNCTIONS[function](*args, **kwargs))
+            return linear_algebra.FUNCTIONS[function](*args, **kwargs)
         return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
@@ -120,9 +120,8 @@ class Components(NamedTuple):
 
 def components_of(array: Any) -> Components:
     """Return the parts of an array of Numbers, or of numbers that become constants."""
-    value, tangent, floats, error = _split(array)
-    objects = np.asarray(value, object), np.asarray(tangent, object)
-    return Components(*objects, np.asarray(floats, float), np.asarray(error, float))
+    parts = zip(_split(array), (object, object, float, float), strict=True)
+    return Components(*(np.asarray(part, dtype) for part, dtype in parts))
 
 
 def _split_number(x: Any) -> tuple[Any, Any, float, float]:

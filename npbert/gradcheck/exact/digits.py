@@ -43,11 +43,11 @@ class Digits(World):
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
-        return 1 / Decimal(value)
+        return 1 / value
 
     def function(self, rule: Rule, x: Number) -> Decimal:
         """Return the function's value, to nearly all digits of the context."""
-        value = Decimal(x.value)
+        value: Decimal = x.value
         if rule.degree > 2:
             return (abs(value).ln() / rule.degree).exp().copy_sign(value)
         return _FUNCTIONS[rule.name](value)

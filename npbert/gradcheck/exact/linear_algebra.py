@@ -21,23 +21,15 @@ def _inverse_and_determinant(a: Array) -> tuple[Any, Any]:
     return adjugate / trace, trace[..., 0, 0]
 
 
-def _inverse(a: Array) -> Any:
-    return _inverse_and_determinant(a)[0]
-
-
-def _determinant(a: Array) -> Any:
-    return _inverse_and_determinant(a)[1]
-
-
 def _log_determinant(a: Array) -> tuple[Any, Any]:
-    determinant = _determinant(a)
+    _, determinant = _inverse_and_determinant(a)
     return np.sign(determinant), np.log(np.abs(determinant))
 
 
 FUNCTIONS: dict[Any, Function] = {
-    np.linalg.inv: _inverse,
-    np.linalg.solve: lambda a, b: _inverse(a) @ b,
-    np.linalg.det: _determinant,
+    np.linalg.inv: lambda a: _inverse_and_determinant(a)[0],
+    np.linalg.solve: lambda a, b: _inverse_and_determinant(a)[0] @ b,
+    np.linalg.det: lambda a: _inverse_and_determinant(a)[1],
     np.linalg.slogdet: _log_determinant,
 }
 """The exact versions of NumPy's functions."""

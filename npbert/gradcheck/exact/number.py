@@ -137,12 +137,12 @@ class Number:
         """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
-        if not math.isfinite(power):
+        exact = Fraction(power).limit_denominator(_LARGEST_ROOT) if math.isfinite(power) else Fraction()
+        if not math.isclose(exact, power, rel_tol=1e-15):
             raise NoRuleError(f"the power {power} has no exact rule")
-        exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
         factors = [base if power > 0 else 1 / base] * abs(exact.numerator)
-        return functools.reduce(operator.mul, factors, Number(1, 0, 1.0))
+        return functools.reduce(operator.mul, factors, as_number(1))
 
     def __rpow__(self, base: Any) -> Any:
         return as_number(base) ** self
@@ -198,14 +198,6 @@ def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> 
     if type(other) is Number:
         return operation(number, other)
     return other if other is NotImplemented else as_number(float(operation(number.seen, other)))
-
-
-@functools.cache
-def _exponent(power: float) -> Fraction:
-    exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
-    if abs(exact - Fraction(power)) > 1e-15 * abs(exact):
-        raise NoRuleError(f"the power {power} has no exact rule")
-    return exact
 
 
 def as_number(x: Any) -> Any:

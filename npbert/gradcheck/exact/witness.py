@@ -71,12 +71,8 @@ def _factor(said: Array, right: Array) -> str:
     ratios = [s / r for s, r in zip(said.ravel(), right.ravel(), strict=True) if r]
     if len(ratios) < said.size or max(ratios) - min(ratios) > abs(ratios[0]) * Decimal("1e-30"):
         return ""
-    if not ratios[0]:
-        return "0"
-    sign = "−" if ratios[0] < 0 else ""
-    for root, ratio in (("", abs(ratios[0])), ("√", ratios[0] * ratios[0])):
-        short = simplest(Fraction(ratio), 1e-28)
-        if short is not None:
-            text = str(short)
-            return f"{sign}{root}({text})" if root and "/" in text else f"{sign}{root}{text}"
-    return f"{ratios[0]:.17g}"
+    size, sign = abs(ratios[0]), "−" if ratios[0] < 0 else ""
+    number, square = (simplest(Fraction(each), 1e-28) for each in (size, size * size))
+    if number is not None:
+        return f"{sign}{number}"
+    return f"{ratios[0]:.17g}" if square is None else f"{sign}√({square})"

@@ -50,8 +50,8 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
         return Verdict(str(error))
     if all(name in given and ast.dump(given[name]) == ast.dump(made[name]) for name in exercise.written):
         return Verdict(status=NOT_BEGUN)
-    names = [blank.name for blank in exercise.blanks]
-    lost = [name for name in made if name.partition(".")[0] in names and name not in given]
+    called = [name for name in made if f".{name.rpartition('.')[2]}(" in f"{text} .forward("]  # which the check calls
+    lost = [name for name in (*exercise.written, *called) if name not in given]
     if isinstance(module, Verdict):
         return module
     return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module)

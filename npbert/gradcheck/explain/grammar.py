@@ -77,7 +77,7 @@ missing term: a * (b * (1 - b)) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
-missing step: x → x * W * (1 - W), x * (W > 0), W * (x - (x * W).sum(axis=-1, keepdims=True))
+missing step: x → x * W * (1 - W), x * (W > 0); r → W * (r - (r * W).sum(axis=-1, keepdims=True))
 expression: x → W; a - b → -b / a
 comparison: a < b → a <= b, a > b, a >= b; a <= b → a < b, a > b, a >= b; a > b → a < b, a <= b, a >= b
 comparison: a >= b → a < b, a <= b, a > b; a == b → a != b; a != b → a == b; a is b → a is not b; a is not b → a is b

@@ -245,8 +245,8 @@ class Beside(Tied):
     def forward(self, x):
         return self.first.forward(x) + self.last.forward(x)
 
-    def backward(self, dy):
-        return self.first.backward(dy) + self.last.backward(dy)
+    def backward(self, dout):
+        return self.first.backward(dout) + self.last.backward(dout)
 
 
 class CourseNet:

@@ -83,9 +83,10 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
     Raises: TypeError if f returns neither numbers nor a cache."""
     names, words, y = names_given(f, len(inputs)), asked(backward), result_of(f, inputs)
     dys = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
-    if isinstance(y, tuple) and len(words) == len(y):
+    is_as_many = isinstance(y, tuple) and len(words) == len(y)
+    if is_as_many:
         dys = words
-    is_last_new = words[-len(names) :] != names or not is_number(as_list(y)[-1])
+    is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
     has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
     is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
     if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):

@@ -54,7 +54,7 @@ def check_gradients(
     inputs: float arrays are varied, all others are constant.
     rng: for dropout; each call gets a copy.
     seed: for dy.
-    wrt: the names of the inputs with a gradient, if your code does not show it.
+    wrt: the names of the inputs with a gradient, in the order of backward's result, if your code does not show it.
     grads: the names of an object's gradients, such as {"W": "dW"}, if they do not follow from its names; None: a
     constant.
     forward: a reference for y, called with the same inputs.

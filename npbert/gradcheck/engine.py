@@ -58,8 +58,8 @@ class EngineForm(Form):
         self.given = len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
-        """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with
-        values."""
+        """True for code that only calls what is checked: all but the methods of f if it is an operation; otherwise f,
+        and a model with values."""
         if is_stateful(self._f):
             return owner is not self._f
         return code is getattr(self._f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))

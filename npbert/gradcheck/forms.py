@@ -6,7 +6,6 @@ whether backward takes a dy. `gradients.py` finds the gradients by one rule, for
 
 import copy
 from collections.abc import Iterable, Sequence
-from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +103,7 @@ class Form(Layer):
         path."""
         self._draws += 1
         np.random.seed(self._draws)
-        returned = mapped(_plain_number, self._back(mapped(own, dy), kept.left))
+        returned = mapped(lambda each: plain(each) if is_number(each) else each, self._back(mapped(own, dy), kept.left))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
@@ -131,10 +130,6 @@ class Form(Layer):
                 gradient = before - gradient if paths == (name,) else gradient
                 found.append(plain(gradient if self.takes_dy else dy * gradient))
         return tuple(found)
-
-    def is_glue(self, code: CodeType, owner: Any) -> bool:
-        """True for the code of a function, a method of the owner, that only calls what is checked."""
-        return False
 
 
 def own(value: Any, is_moved: bool = False) -> Any:
@@ -169,7 +164,3 @@ def is_tensor(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """True for a number, an array or a tensor."""
     return isinstance(value, np.ndarray | np.generic | int | float | complex | Number) or is_tensor(value)
-
-
-def _plain_number(value: Any) -> Any:
-    return plain(value) if is_number(value) else value

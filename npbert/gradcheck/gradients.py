@@ -5,9 +5,7 @@ within it, and in their lists and dicts. Gradients are the arrays that backward 
 object. For each variable, the first that holds:
 
 1. Its gradient is the array that `grads` names (None: a constant).
-2. An input: the part of backward's result at its place. There is a part for each input (or None), for each array, or
-   for each array of floats. Parts for parameters may follow. A loss may have fewer, for the first inputs of their
-   shapes.
+2. An input: the part of backward's result at its place (`places.py`).
 3. The only written array that is named for it, in the same object: dW, grad_W, W_grad, dLdW, or W in another dict or
    list.
 4. A parameter that y depends on: the only other written array of its shape, in the same object; or its own change, if
@@ -15,8 +13,8 @@ object. For each variable, the first that holds:
 5. Such a parameter has none, which is wrong, if its object has another gradient, or a room for it: self.db = None.
 6. It is a constant.
 
-If several objects hold a parameter, their gradients add up, unless one is the sum of the others, or backward returns
-it. Where two arrays fit, the check asks for `grads`, and where no place fits, for `wrt`.
+If several objects hold a parameter, their gradients add up, unless that of an object around the others is their sum, or
+backward returns it. Where two arrays fit, the check asks for `grads`, and where no place fits, for `wrt`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +62,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     then forward with each array of the object moved alone.
 
     Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
-    errors of forward, and those of an object's backward."""
+    errors of forward, and of an object's backward."""
     if unknown := set(wrt or ()) - form.inputs().keys():
         raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
     chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
@@ -210,10 +208,11 @@ def _once(paths: Iterable[str], values: Values) -> list[str]:
 
 
 def _summed(paths: list[str], values: Values) -> list[str]:
-    """Return the path whose array is the sum of all others, or all paths."""
-    arrays = [np.asarray(values.get(path)) for path in paths]
-    for path, array in zip(paths, arrays, strict=True) if len(paths) > 1 else ():
-        if np.allclose(2 * array, sum(arrays)):
+    """Return the path of an array that is the sum of all others, which are in objects within its own; or all paths."""
+    for path in paths if len({np.shape(values.get(each, ())) for each in paths}) == 1 else ():
+        within = f"{owner_of(path)}.".lstrip(".")
+        inner = [values[each] for each in paths if owner_of(each) != owner_of(path) and each.startswith(within)]
+        if 0 < len(inner) == len(paths) - 1 and np.allclose(values[path], sum(inner)):
             return [path]
     return paths
 
@@ -236,16 +235,16 @@ def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> d
 
 def _note(pairs: Pairs, constants: list[str]) -> str:
     """Return sentences on the pairs found."""
+
+    def some(names: list[str]) -> str:
+        return ", ".join(names if len(names) <= _MOST_NAMED else [*names[:3], "…", names[-1]])
+
     says = []
     if pairs:
         gradients = [f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in pairs.items()]
-        says.append(f"Parameters {_some(list(pairs))}; their gradients {_some(gradients)}.")
+        says.append(f"Parameters {some(list(pairs))}; their gradients {some(gradients)}.")
     for path in [path for path, found in pairs.items() if not found]:
         says.append(f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}.")
     if constants:
-        says.append(f"Taken for constants: {_some(constants)}.")
+        says.append(f"Taken for constants: {some(constants)}.")
     return " ".join(says)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names if len(names) <= _MOST_NAMED else [*names[:3], "…", names[-1]])

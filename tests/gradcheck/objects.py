@@ -239,6 +239,16 @@ class Tied:
         return self.first.backward(2 * self.last.backward(dy) * (self.first.x @ self.first.W + self.first.b))
 
 
+class Beside(Tied):
+    """Both shares are equal."""
+
+    def forward(self, x):
+        return self.first.forward(x) + self.last.forward(x)
+
+    def backward(self, dout):
+        return self.first.backward(dout) + self.last.backward(dout)
+
+
 class CourseNet:
     """CS231n's: loss, grads = net.loss(X, y)."""
 

@@ -29,6 +29,7 @@ CASES = {  # by name: the inputs, and what the report says of parameters and gra
     "Network": ([IDS], "Parameters table.data, layers[0].W, layers[0].b, layers[1].W, layers[1].b; their gradients"),
     "SoftmaxLoss": ([n(5, 3), LABELS], ""),
     "Tied": ([X], "Parameters first.W, first.b, last.b; their gradients first.dW + last.dW, first.db, last.db."),
+    "Beside": ([X], "first.dW + last.dW"),
     "CourseNet": ([X, LABELS], 'their gradients returned["W"], returned["b"].'),
 }
 WRONG = [  # what is right, and what makes it wrong; and which parameter is wrong by it

@@ -39,17 +39,19 @@ def witnesses(function: ScalarFunction) -> list[Comparison]:
 
 
 def _wrong(function: ScalarFunction, near: Any) -> list[Comparison]:
-    """Return the arrays with a wrong gradient: off by more than rounded constants explain, and by as much with twice
-    the digits."""
+    """Return the arrays with a wrong gradient: off by more than rounded constants, or too few digits, explain, and by
+    as much with twice the digits."""
     before: list[Comparison] = []
     for digits in _MORE_DIGITS:
         try:
             run, right = decimals(function, near=near, digits=digits)
         except ArithmeticError:  # for example √ of a negative number
             return []
+        said, bounds, smallest = Gradients(), Gradients(), Decimal(10) ** (_SPARE - digits)
         with localcontext(Context(prec=digits, traps=[])):
-            said = {name: _in_decimals(each.value) for name, each in run.gradients.items()}
-            bounds = {name: _bound(right[name], each.error, digits) for name, each in run.gradients.items()}
+            for name, each in run.gradients.items():
+                said[name], rounding = _in_decimals(each.value), _in_decimals(HALF_EPSILON * each.error)
+                bounds[name] = np.maximum(rounding, smallest * np.abs(right[name]))
             wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
             if wrong == before:
                 return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]
@@ -59,11 +61,6 @@ def _wrong(function: ScalarFunction, near: Any) -> list[Comparison]:
 
 def _in_decimals(array: Array) -> Array:
     return np.asarray(np.frompyfunc(Decimal, 1, 1)(array), object)
-
-
-def _bound(right: Array, errors: Array, digits: int) -> Any:
-    """Return the error of each number that rounded constants, or too few digits, may explain."""
-    return np.maximum(_in_decimals(HALF_EPSILON * errors), Decimal(10) ** (_SPARE - digits) * np.abs(right))
 
 
 def _factor(said: Array, right: Array) -> str:

@@ -52,10 +52,14 @@ class ScalarFunction:
         hidden = [each for each in self.things if isinstance(each, Parameter) and id(each) not in known]
         return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
 
+    @cached_property
+    def input_names(self) -> list[str]:
+        """Forward's names of all inputs."""
+        return getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
+
     def named_inputs(self) -> list[tuple[str, Any]]:
         """Return all inputs by forward's names."""
-        names = getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
-        return list(zip(names, self.inputs, strict=True))
+        return list(zip(self.input_names, self.inputs, strict=True))
 
     @cached_property
     def float_inputs(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ must make all right, and `UNKNOWN` for a place without an edit; and the `VARIATI
 
 Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
 insert), `edits` (the visitor that applies them), `trial` (runs and counts), `survey` (what may be wrong), `search` (by
-cost), `lines` and `foreign` (by the numbers of a right code). For a layer: `authors` (finds and replaces the functions
+cost), `lines` (by a right code). For a layer: `authors` (finds and replaces the functions
 that run), `samples` (the right gradients) and `layer`.
 """
 

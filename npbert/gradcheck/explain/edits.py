@@ -108,18 +108,21 @@ def edits_of(
                 yield Edit(kind, cost, place.expr.lineno, start, old, f"({new})", True)
 
 
-def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
-    """Yield every small edit of a whole statement. If its numbers are right, as in `fine`, an edit of them costs
-    more."""
+def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
+    """Yield every small edit of whole statements, and their moves. If its numbers are right, as in `fine`, an edit of
+    them costs more."""
     for each in statements:
         for rule, parts in rules_for(each):
             more = RIGHT if each in fine and rule.kind not in _UNSEEN else 0.0
             yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
+    yield from _moved_factors(code, statements, fine)
+    for edits in (_moved_lines, _kept_values, _unused_results):
+        yield from edits(code, statements)
 
 
-def moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
+def _moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
     """Yield every move of a factor to all uses of a name in its statement and those before it, unless the factor's
     statement has right numbers."""
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
@@ -134,7 +137,7 @@ def moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[as
                     yield _moved(code, product, product.right, used, each)
 
 
-def moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield the moves of a line past the nearest statement with which it shares a changed variable, and into or out of
     a loop."""
     text = code.text
@@ -156,7 +159,7 @@ def moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
                 yield replace(_of_statements(code, "line order", first, last, [cut, (at, at, new)]), moved=each.lineno)
 
 
-def kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield the use of a variable as it was before a statement that changes it, in every place after that."""
     for number, each in enumerate(statements):
         if isinstance(each, ast.Assign | ast.AugAssign):
@@ -171,7 +174,7 @@ def kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
                         yield _of_statements(code, "overwritten", each, later, changes)
 
 
-def unused_results(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _unused_results(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield the addition of what a call returns, if it is not used, to a variable in every place after that."""
     for number, each in enumerate(statements):
         if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):

@@ -13,12 +13,8 @@ from npbert.gradcheck.explain.edits import (
     Edit,
     adds_code,
     edits_of,
-    kept_values,
-    moved_factors,
-    moved_lines,
     names_in,
     statement_edits,
-    unused_results,
 )
 from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace
@@ -82,11 +78,9 @@ class Search:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
         code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
         statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
-        moved = *moved_factors(code, statements, fine), *moved_lines(code, statements), *kept_values(code, statements)
-        edits = *statement_edits(code, statements, fine), *moved, *unused_results(code, statements)
         nodes = [node for each in statements for node in ast.walk(each)]
         computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
+        ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(code, statements, fine)]
         most = max(self.survey.reach.values(), default=0)
         for place, moves in self.survey.reach.items():
             passes_on = place.is_name and place.is_whole

@@ -85,16 +85,21 @@ class Trace:
             name = _GIVEN if place.is_given else place.name
             for array in telling(value):
                 self._names.setdefault((call, _numbers(array)), set()).add(name)
+        self._having: dict[complex, list[tuple[int, frozenset[complex]]]] = {}  # the keys by each of their numbers
+        for key in self._names:
+            for number in key[1]:
+                self._having.setdefault(number, []).append(key)
         self._all_names = {name for names in self._names.values() for name in names} - {""}
 
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
         So an array may be a part of another, in another shape and order. call: only in this call"""
-        parts = [_numbers(array), *map(_numbers, others)]
-        found = [
-            names for (k, known), names in self._names.items() if any(map(known.issuperset, parts)) and call in (0, k)
-        ]
-        return set().union(*found)
+        found = set[str]()
+        for part in map(_numbers, (array, *others)):
+            for k, known in self._having.get(max(part, key=abs), ()):
+                if part <= known and call in (0, k):
+                    found |= self._names[k, known]
+        return found
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, or with all other signs."""

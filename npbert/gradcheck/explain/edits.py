@@ -160,18 +160,22 @@ def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
 
 
 def _kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the use of a variable as it was before a statement that changes it, in every place after that."""
+    """Yield the use of a variable as it was before a statement that changes it, in every place after that, alone and
+    with all places after it."""
     for number, each in enumerate(statements):
         if isinstance(each, ast.Assign | ast.AugAssign):
             start, _ = code.span(each)
             changed, _ = _variables_of(each)
             lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
-            for later in statements[number + 1 :]:
-                for name in names_in(later):
-                    if name.id in lost:
-                        kept = f"{name.id}_before"
-                        changes = [(start, start, f"{kept} = np.copy({name.id}); "), (*code.span(name), kept)]
-                        yield _of_statements(code, "overwritten", each, later, changes)
+            for name in sorted(lost):
+                later = ((use, other) for other in statements[number + 1 :] for use in names_in(other))
+                uses = {code.span(use): other for use, other in later if use.id == name}  # by the innermost statement
+                places, kept = sorted(uses), f"{name}_before"
+                for at in range(len(places)):
+                    for some in (places[at : at + 1], places[at:]):
+                        changes = [(*place, kept) for place in some]
+                        changes.append((start, start, f"{kept} = np.copy({name}); "))
+                        yield _of_statements(code, "overwritten", each, uses[some[-1]], changes)
 
 
 def _unused_results(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:

@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -119,9 +119,33 @@ class Blank:
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
-        source = inspect.getsource(self.right)
-        asked = blanked(source, self.method or self.name, self.section("asked"), self.given, self.without)
-        return with_helpers(asked, self.home)
+        return with_helpers(self._blanked(), self.home)
+
+    def _blanked(self) -> str:
+        """Return the library's source with an empty body for the function, and without some methods."""
+        source = textwrap.dedent(inspect.getsource(self.right))
+        lines = source.splitlines()
+        functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+        for name in self.without:
+            first, last = functions[name].lineno - 1, functions[name].end_lineno or 0
+            lines[first:last] = [""] * (last - first)  # which keeps line numbers
+        node = functions[self.method or self.name]
+        lines[node.body[0].lineno - 1 : node.end_lineno] = self._body(node, lines)
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+    def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
+        """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
+        statements, and a raise."""
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        given, text = self.given, self.section("asked")
+        for number, statement in enumerate(body, 1):
+            if any(word in ast.unparse(statement) for word in _GIVEN):
+                given = max(given, number)
+        given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
+        end = "\n" if "\n" in text else ""
+        indent = " " * (node.col_offset + 4)
+        docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
+        return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
     def shown(self, text: str, place: str) -> list[str]:
         """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
@@ -139,36 +163,6 @@ class Blank:
 
 def _titled(title: str, source: str) -> str:
     return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
-
-
-def blanked(source: str, name: str, text: str, given: int, without: Collection[str] = ()) -> str:
-    """Return the source with an empty body for one function, and without some other functions.
-
-    text: the new docstring, as its own has the answer. given: the least number of statements that stay; those that take
-    from the tape and check dy always do.
-    """
-    source = textwrap.dedent(source)
-    lines = source.splitlines()
-    functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
-    for each in without:
-        first, last = functions[each].lineno - 1, functions[each].end_lineno or 0
-        lines[first:last] = [""] * (last - first)  # which keeps line numbers
-    node = functions[name]
-    lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
-
-
-def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> list[str]:
-    """Return the new lines of a function's body: a docstring, the given statements, and a raise."""
-    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    for number, statement in enumerate(body, 1):
-        if any(word in ast.unparse(statement) for word in _GIVEN):
-            given = max(given, number)
-    given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
-    end = "\n" if "\n" in text else ""
-    indent = " " * (node.col_offset + 4)
-    docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
-    return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
 
 def with_helpers(source: str, module: ModuleType) -> list[str]:

@@ -1,5 +1,4 @@
-"""Exercise: a file for a learner to complete, as data: a text in `exercises/`, and its blanks in
-`exercises/__init__.py`.
+"""Exercise: a file for a learner to complete, as data: a text in `exercises/`, and its blanks in `contents.py`.
 
 The text begins with a line with its title and chapter, and the task. Its sections are:
 

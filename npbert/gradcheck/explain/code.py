@@ -77,6 +77,11 @@ class Code:
         start = self._starts[node.lineno - self.first] + node.col_offset
         return start, self._starts[node.end_lineno - self.first] + node.end_col_offset
 
+    def source(self, node: Any) -> str:
+        """Return the node as the author wrote it."""
+        start, end = self.span(node)
+        return self.text[start:end].decode()
+
     def lines(self, start: int, end: int) -> tuple[str, int]:
         """Return the whole lines of a piece of text without their indent, and the column of its start in them."""
         before = self.text[:start].rpartition(b"\n")[2].decode()

@@ -91,14 +91,13 @@ def edited(finding: Finding) -> str:
     return finding.place[: finding.column] + finding.wanted + finding.place[end:]
 
 
-def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
+def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    place, column = code.lines(edit.start, edit.end)
+    place, column = edit.code.lines(edit.start, edit.end)
     cause = KINDS[edit.kind].cause.format(edit.moved)
     if edit.is_expression:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
-    after = edit.of(code)
-    wanted, _ = after.lines(edit.start, edit.end + len(after.text) - len(code.text))
+    wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
     return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
 
 

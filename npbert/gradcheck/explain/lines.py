@@ -18,7 +18,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import expression, text_of
-from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
 from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.survey import Made, Survey
@@ -58,7 +58,7 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[
             start, end = code.span(whole.expr)
             for place in here:
                 if start <= code.span(place.expr)[0] < end:
-                    for edit in edits_of(place, survey.vocabulary, lambda _: True):
+                    for edit in edits_of(place, survey.vocabulary, KINDS):
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
                         after_it = f"{before}{edit.new}{after}"
                         if survey.has_right_numbers(after_it, whole.env):
@@ -77,8 +77,8 @@ def whole_edits(survey: Survey) -> Iterator[Made]:
 
 def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
-    edit = edit.tidied(survey.code)
-    code = edit.of(survey.code)
+    edit = edit.tidied()
+    code = edit.applied
     if has_failed([survey.trial.look(survey.trial.compiled(code), survey.first)]):
         return None
     _, unknown = right.verdicts(watched(survey.trial, code, places_in(code), survey.first))
@@ -86,7 +86,7 @@ def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
         return None
     after = survey.trial.looks(code)
     keeps = all(now.right <= then.right for now, then in zip(survey.now, after, strict=True))
-    return (edit, code, after) if keeps else None
+    return (edit, after) if keeps else None
 
 
 def suspect(survey: Survey) -> tuple[CodePlace, str] | None:
@@ -109,17 +109,16 @@ def transplants(place: CodePlace, survey: Survey) -> Iterator[Edit]:
     """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
     None with the right numbers of an output where the code only begins to compute it."""
     code, results = survey.code, survey.now[survey.first].arrays.values()
-    scope, (start, end) = {**code.scope, **place.env}, code.span(place.expr)
+    scope = {**code.scope, **place.env}
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    old, cost = code.text[start:end].decode(), KINDS["expression"].cost
     for text, value in _right_expressions(place, survey.right.events if survey.right else (), scope):
         if any(is_equal(value, right) for right in begins):
             continue
         kind = "expression"
         for term, rest in _terms_of(text):
             if is_equal(np.asarray(eval(term, scope)), np.asarray(place.value)):
-                kind, text = "missing term", f"{old} + {rest}"
-        yield Edit(kind, cost, place.expr.lineno, start, old, f"({text})", True)
+                kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
+        yield edit_of(code, place, kind, text)
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:

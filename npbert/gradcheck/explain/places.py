@@ -47,8 +47,11 @@ class CodePlace:
 
     @property
     def name(self) -> str:
-        """The name that its statement assigns to it, or "" for an array that it writes into, and other places."""
+        """The name that its statement assigns to it, "return" if it is given, or "" for an array that it writes into,
+        and other places."""
         e = self.expr
+        if self.is_given:
+            return "return"
         return e.id if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store) else ""
 
     @property

@@ -31,8 +31,8 @@ _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
 Runs = Callable[[int], Trace]
 Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
 """The value of a place, from the variables there and from a function that computes it as it was."""
-Made = tuple[Edit, Code, list[Outlook]]
-"""An edit that helps, the code with it, and the result of that on every sample."""
+Made = tuple[Edit, list[Outlook]]
+"""An edit that helps, and the result of the code with it on every sample."""
 
 
 class Survey:
@@ -43,7 +43,7 @@ class Survey:
     """
 
     def __init__(
-        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, *, is_strict: bool = False
+        self, trial: Trial, forward: str, runs: Runs | None, is_strict: bool, code: Code, now: list[Outlook]
     ) -> None:
         self.is_strict = is_strict
         self.code, self.trial, self.now = code, trial, now
@@ -102,21 +102,21 @@ class Survey:
             scope = self.code.scope
             function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
         else:
-            function = self.trial.compiled(edit.of(self.code))
+            function = self.trial.compiled(edit.applied)
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if mended_by([now], [then]):
-            edit = edit.tidied(self.code)
-            code = edit.of(self.code)
-            after = self.trial.looks(code)
+            edit = edit.tidied()
+            after = self.trial.looks(edit.applied)
             mended, moved = mended_by(self.now, after), moved_by(self.now, after)
             if mended and not (self.is_strict and len(moved) >= len(mended)):
-                return edit, code, after
+                return edit, after
         return None
 
     def badness(self, made: Made) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many
         samples?"""
-        return has_failed(made[2]), bool(moved_by(self.now, made[2])), sum(len(outlook.wrong) for outlook in made[2])
+        _, after = made
+        return has_failed(after), bool(moved_by(self.now, after)), sum(len(outlook.wrong) for outlook in after)
 
     def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
         """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.

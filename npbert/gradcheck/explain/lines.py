@@ -12,14 +12,14 @@ import ast
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import expression, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
-from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
+from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Event, Trace, telling, watched
@@ -135,8 +135,8 @@ def _right_expressions(
     """Yield the expressions of a right run with their floats, the last first. scope: of the author's code"""
     steps = _steps(right)
     for number in reversed(range(len(steps))):
-        step = steps[number]
-        if is_float(step.value) and not isinstance(step.expr, ast.Name | ast.Constant):
+        _, step = steps[number]
+        if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:
                 text = text_of(_InNames(steps[:number], step.env, place.env).visit(copy.deepcopy(step.expr)))
                 value = eval(expression(text), {**scope})
@@ -146,17 +146,8 @@ def _right_expressions(
                 yield text, np.asarray(value)
 
 
-class _Step(NamedTuple):
-    """A value of the right code: its name, if assigned to one, its expression, and the variables there."""
-
-    name: str
-    expr: ast.expr
-    value: Any
-    env: Mapping[str, Any]
-
-
-def _steps(right: Sequence[Event]) -> list[_Step]:
-    """Return what the right code assigns to names, and its results."""
+def _steps(right: Sequence[Event]) -> list[tuple[str, CodePlace]]:
+    """Return what the right code assigns to names, and its results; each with its name, if assigned to one."""
     places = list(dict.fromkeys(place for place, _, _ in right))
     read = {place.expr: place for place in places}
     steps = []
@@ -164,14 +155,16 @@ def _steps(right: Sequence[Event]) -> list[_Step]:
         is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
         expr = place.statement.value if is_alone and isinstance(place.statement, ast.Assign) else place.expr
         if expr in read and (is_alone or place.is_result):
-            steps.append(_Step(place.name, expr, place.value, read[expr].env))
+            steps.append((place.name, read[expr]))
     return steps
 
 
 class _InNames(ast.NodeTransformer):
     """steps: before the expression. env: the right code's variables there. known: the author's variables"""
 
-    def __init__(self, steps: Sequence[_Step], env: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    def __init__(
+        self, steps: Sequence[tuple[str, CodePlace]], env: Mapping[str, Any], known: Mapping[str, Any]
+    ) -> None:
         self.steps, self.env, self.known = steps, env, known
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -184,8 +177,8 @@ class _InNames(ast.NodeTransformer):
             if name in self.known and _is_same(self.known[name], value):
                 return ast.Name(name, ast.Load())
         for number in reversed(range(len(self.steps))):
-            step = self.steps[number]
-            if step.name == node.id:
+            assigned, step = self.steps[number]
+            if assigned == node.id:
                 inner = _InNames(self.steps[:number], step.env, self.known)
                 found: ast.expr = inner.visit(copy.deepcopy(step.expr))
                 return found

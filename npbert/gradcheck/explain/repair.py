@@ -23,8 +23,9 @@ So an edit is told only if it was applied, and the outputs it names were right w
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code
@@ -100,49 +101,41 @@ class Mending:
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
-        self.trial.left = tries
-        with quiet():
-            while self.left and (made := self._search.best(most)):
-                self._take([made])
-        return self
+        return self._taken(tries, lambda search: search.best(most))
 
     def rewrite(self, tries: int, *, lines: int) -> Mending:
         """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
-        self.trial.left = tries
-        counts = range(1, lines + 1)
-        with quiet():
-            while self.left:
-                chains = (self._chain(self._search.survey, count) for count in counts)
-                chain = next(filter(None, chains), None)
-                if chain is None:
-                    break
-                self._take(chain)
-        return self
+
+        def chain(search: Search) -> Sequence[Made]:
+            chains = (self._chain(search.survey, count) for count in range(1, lines + 1))
+            return next(filter(None, chains), ())
+
+        return self._taken(tries, chain)
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
+        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search.survey), 1)))
+
+    def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
+        """Take edits as long as some are found. found: edits, each of the code with those before it"""
         self.trial.left = tries
         with quiet():
-            while self.left and (made := next(whole_edits(self._search.survey), None)):
-                self._take([made])
+            while self.left and (chain := found(self._search)):
+                last, after = chain[-1]
+                outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
+                for edit, _ in chain:
+                    self._steps.append(EditStep(finding_of(edit, ", ".join(outputs)), outputs, moved))
+                self._now = after
+                if self.left:
+                    self._search = Search(self._surveyed(last.applied, after))
         return self
-
-    def _take(self, chain: Sequence[Made]) -> None:
-        """Take edits, each of the code with those before it."""
-        last, after = chain[-1]
-        outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-        for edit, _ in chain:
-            self._steps.append(EditStep(finding_of(edit, ", ".join(outputs)), outputs, moved))
-        self._now = after
-        if self.left:
-            self._search = Search(self._surveyed(last.applied, after))
 
     def _chain(self, survey: Survey, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
         edits = line_edits(survey, alone=count == 1)
         if not survey.unknown:  # what is left does not show in numbers, such as the rows that they go to
-            edits = filter(None, [Search(survey).best(CHEAP)])
+            edits = iter(Search(survey).best(CHEAP))
         for made in edits:
             edit, after = made
             chain = (*before, made)

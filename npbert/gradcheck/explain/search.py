@@ -48,21 +48,21 @@ class Search:
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
 
-    def best(self, most: float) -> Made | None:
-        """Return the edit that helps most among the cheapest, up to the cost `most`; None without one."""
+    def best(self, most: float) -> list[Made]:
+        """Return the edit that helps most among the cheapest, up to the cost `most`; [] without one."""
         survey, found = self.survey, list[Made]()
         while not survey.trial.is_over and self._untried and self._untried[0][0][0] <= most:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
                 made = survey.made(edit, place)
                 if made and not (wrong_in(made[1]) or _leaves_unread(made)):
-                    return made
+                    return [made]
                 if made and cost < SAFE and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
                 if survey.trial.is_over:
                     break
-        return min(found, key=survey.badness, default=None)
+        return sorted(found, key=survey.badness)[:1]
 
     def _more(self, made: Made) -> float:
         """Return the extra cost allowed to an edit that is better."""

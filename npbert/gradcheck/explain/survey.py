@@ -16,7 +16,6 @@ from npbert.gradcheck.explain.trial import (
     RAISES,
     Outlook,
     Trial,
-    first_wrong,
     has_failed,
     has_moved,
     mended_by,
@@ -28,7 +27,6 @@ from npbert.gradcheck.inputs import magnitude
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
 _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
-Runs = Callable[[int], Trace]
 Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
 """The value of a place, from the variables there and from a function that computes it as it was."""
 Made = tuple[Edit, list[Outlook]]
@@ -43,11 +41,18 @@ class Survey:
     """
 
     def __init__(
-        self, trial: Trial, forward: str, runs: Runs | None, is_strict: bool, code: Code, now: list[Outlook]
+        self,
+        trial: Trial,
+        forward: str,
+        runs: Callable[[int], Trace] | None,
+        is_strict: bool,
+        code: Code,
+        now: list[Outlook],
     ) -> None:
         self.is_strict = is_strict
         self.code, self.trial, self.now = code, trial, now
-        self.first = first_wrong(now)
+        first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
+        self.first = first % (len(now) - 1)  # the last result is of the first sample again
         self.right = runs(self.first) if runs else None
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]

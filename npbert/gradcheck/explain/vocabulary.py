@@ -45,7 +45,7 @@ class Vocabulary:
             "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps),
             "V": self._others,
             "Z": _shapes,
-            "W": lambda place: (e for e, value in self._valued(place.env) if broadcasts(value, place.value)),
+            "W": lambda place: (e for e, value in self._valued(place.env) if _broadcasts(value, place.value)),
         }
 
     def drawn(self, letter: str, place: CodePlace) -> Iterator[str]:
@@ -132,10 +132,8 @@ def _shapes(place: CodePlace) -> Iterator[str]:
             yield f"{name}.shape"
 
 
-def broadcasts(value: Any, to: Any) -> bool:
-    """True if a number or array broadcasts to `to` without changing its shape; never for a list."""
-    if not isinstance(value, np.ndarray | np.generic | int | float):
-        return False
+def _broadcasts(value: Any, to: Any) -> bool:
+    """True if a number or array broadcasts to `to` without changing its shape."""
     with contextlib.suppress(ValueError):
         return np.broadcast_shapes(np.shape(value), np.shape(to)) == np.shape(to)
     return False

@@ -91,6 +91,10 @@ class Code:
         indent = len(whole.partition("\n")[0]) - len(place.partition("\n")[0])
         return place, len(before) - indent
 
+    def value(self, text: str, env: Mapping[str, Any]) -> Any:
+        """Return the value of an expression of the code. env: its local variables. Raises: what it raises."""
+        return eval(_expression(text), {**self.scope, **env})
+
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
         text = self.text
@@ -154,8 +158,7 @@ def tidied(text: str) -> str:
 
 
 @lru_cache(4096)
-def expression(text: str) -> Any:
-    """Return the compiled expression, for `eval`. Raises: SyntaxError."""
+def _expression(text: str) -> CodeType:
     return compile(f"({text})", _FILE, "eval")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import expression, text_of
+from npbert.gradcheck.explain.code import Code, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
@@ -109,14 +109,13 @@ def transplants(place: CodePlace, survey: Survey) -> Iterator[Edit]:
     """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
     None with the right numbers of an output where the code only begins to compute it."""
     code, results = survey.code, survey.now[survey.first].arrays.values()
-    scope = {**code.scope, **place.env}
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    for text, value in _right_expressions(place, survey.right.events if survey.right else (), scope):
+    for text, value in _right_expressions(place, survey.right.events if survey.right else (), code):
         if any(is_equal(value, right) for right in begins):
             continue
         kind = "expression"
         for term, rest in _terms_of(text):
-            if is_equal(np.asarray(eval(term, scope)), np.asarray(place.value)):
+            if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
                 kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
         yield edit_of(code, place, kind, text)
 
@@ -129,17 +128,15 @@ def _terms_of(text: str) -> list[tuple[str, str]]:
     return []
 
 
-def _right_expressions(
-    place: CodePlace, right: Sequence[Event], scope: Mapping[str, Any]
-) -> Iterator[tuple[str, Array]]:
-    """Yield the expressions of a right run with their floats, the last first. scope: of the author's code"""
+def _right_expressions(place: CodePlace, right: Sequence[Event], code: Code) -> Iterator[tuple[str, Array]]:
+    """Yield the expressions of a right run with their floats, the last first. code: the author's"""
     steps = _steps(right)
     for number in reversed(range(len(steps))):
         _, step = steps[number]
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:
                 text = text_of(_InNames(steps[:number], step.env, place.env).visit(copy.deepcopy(step.expr)))
-                value = eval(expression(text), {**scope})
+                value = code.value(text, place.env)
             except Exception:  # a name without a value here, or code of the author's that fails
                 continue
             if _is_same(value, step.value):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, expression
+from npbert.gradcheck.explain.code import HOOK, Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
@@ -104,8 +104,7 @@ class Survey:
     def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:
         """Return the code with the edit, if it helps. place: of an edit of an expression, which makes this quicker"""
         if place and not place.hidden:
-            scope = self.code.scope
-            function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
+            function = self._with(place, lambda env, _: self.code.value(edit.new, env))
         else:
             function = self.trial.compiled(edit.applied)
         now, then = self.now[self.first], self.trial.look(function, self.first)
@@ -129,7 +128,7 @@ class Survey:
         assert self.right is not None
         self.trial.left -= _PART
         try:
-            arrays = list(telling(eval(expression(text), {**self.code.scope, **env})))
+            arrays = list(telling(self.code.value(text, env)))
         except Exception:  # of the author's code, edited
             return False
         for array in arrays if is_new else ():

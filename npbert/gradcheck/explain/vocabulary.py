@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, expression, text_of
+from npbert.gradcheck.explain.code import Code, text_of
 from npbert.gradcheck.explain.places import CodePlace
 
 _AXES = ("0", "1", "-1", "-2", "(0, 1)")
@@ -85,10 +85,9 @@ class Vocabulary:
 
     def _evaluated(self, texts: Iterable[str], env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the expressions that have a value, with it."""
-        scope = {**self.code.scope, **env}
         for text in texts:
             try:
-                value = eval(expression(text), scope)
+                value = self.code.value(text, env)
             except Exception:  # of the author's code: an undefined name, shapes that do not fit
                 continue
             yield text, value

@@ -8,7 +8,7 @@ from urllib.parse import unquote_plus
 import pytest
 
 from npbert import BertConfig
-from npbert.learn.chapters import CHAPTERS as KNOWN_CHAPTERS
+from npbert.learn.exercise import CHAPTERS as KNOWN_CHAPTERS
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.number.network import network
 from tests.test_docs import CHAPTERS, DOCS, LINK, PACKAGE, PAGES, ROOT, chapters, read, there

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, NoReturn
-
-import numpy as np
 
 from npbert.cli.command import Command, argument, switch
 from npbert.io import Wanted, counted, setting
@@ -30,7 +28,6 @@ from npbert.learn import (
 )
 from npbert.learn.answer_file import Printed
 from npbert.learn.exercises import EXERCISES, VARIANTS
-from npbert.learn.failure import attempt
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
@@ -196,28 +193,10 @@ class DemoCommand(FolderCommand):
         right = [(exercise, path) for exercise, path in self.chosen() if check(exercise, path).status == RIGHT]
         out, printed = sys.stdout, Printed()
         with contextlib.redirect_stdout(printed):  # a layer that prints would do so thousands of times
-            status = _train(right, lambda line: print(line, file=out, flush=True))
+            status = demo.run(right, lambda line: print(line, file=out, flush=True))
         if printed.getvalue():
             print("\nThe output of your code is not shown here. See it with npbert learn check.")
         return status
-
-
-def _train(right: Chosen, say: Callable[[str], None]) -> int:
-    own, rng = demo.load_parts(right), np.random.default_rng(0)
-    model = demo.make_model(rng)
-    used = demo.put_into(model, own)
-    if not used:
-        say("None of your layers is right yet. Begin with 02 Linear.")
-        return 1
-    say(printing.indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
-    say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
-    stopped = attempt(lambda: demo.train(model, own, rng, say, steps=demo.STEPS), *(str(path) for _, path in right))
-    if stopped is not None:
-        say(printing.indented(f"{stopped.says}\n\n{stopped.because}"))
-        return 1
-    count, total = demo.count_guessed(model)
-    say(f"\nWith each word masked in turn, {count} of {total} were guessed.")
-    return 0
 
 
 def _saved(path: Path) -> int:

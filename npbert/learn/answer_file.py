@@ -9,10 +9,10 @@ from pathlib import Path
 from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
+from npbert.learn.blank import definitions
 from npbert.learn.exercise import Exercise
 from npbert.learn.failure import attempt, load, sentence
 from npbert.learn.judge import judge
-from npbert.learn.source import definitions
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right
 
 MOST_PRINTED = 2000
@@ -58,15 +58,13 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
 
 
 def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
-    wrong: list[Verdict] = []
-    right: list[str] = []
-    for blank in exercise.blanks:
-        verdict = attempt(partial(judge, blank, module), str(module.__file__))
-        if verdict is None:
-            right.append(blank.name)
-        else:
-            is_alone = len(exercise.blanks) == 1
-            wrong.append(verdict if is_alone else replace(verdict, says=f"{blank.name}: {verdict.says}"))
+    verdicts = {blank.name: attempt(partial(judge, blank, module), str(module.__file__)) for blank in exercise.blanks}
+    right = [name for name, verdict in verdicts.items() if verdict is None]
+    wrong = [
+        replace(verdict, says=f"{name}: {verdict.says}" if len(verdicts) > 1 else verdict.says)
+        for name, verdict in verdicts.items()
+        if verdict
+    ]
     if not wrong:
         return Verdict(status=RIGHT)
     others = [text for each in wrong[1:] for text in (each.says, each.because)]

@@ -1,4 +1,6 @@
-"""Blank: a class or function of the library with lines for the learner to write, and the numbers that test them."""
+"""Blank: a class or function of the library with lines for the learner to write, its source without these lines, and
+the numbers that test them.
+"""
 
 import ast
 import inspect
@@ -17,11 +19,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import VARIATIONS
-from npbert.learn.exception_help import IN_NUMPY
-from npbert.learn.source import blanked, definitions, with_helpers
+from npbert.learn.failure import IN_NUMPY
 from npbert.learn.text import entries
 from npbert.learn.verdict import Verdict
 
+_GIVEN = ("tape.take(", "check_like(")
 Numbers = dict[str, Array]
 """A learner's or the library's arrays, by names for the learner."""
 
@@ -49,7 +51,7 @@ class Blank:
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
     of a seed.
 
-    text: the sections of the exercise's text for this blank.
+    text: the sections of the exercise's text.
     """
 
     right: Any
@@ -107,15 +109,43 @@ class Blank:
         """Return the function that the learner writes."""
         return attrgetter(self.written)(module)
 
+    def section(self, name: str) -> str:
+        """Return a section of the text: the blank's own, or that without a name; "" for none."""
+        return self.text.get(f"{name} {self.name}", self.text.get(name, ""))
+
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return entries(self.text[section])
+        return entries(self.section(section))
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
-        source = inspect.getsource(self.right)
-        asked = blanked(source, self.method or self.name, self.text["asked"], self.given, self.without)
-        return with_helpers(asked, self.home)
+        return with_helpers(self._blanked(), self.home)
+
+    def _blanked(self) -> str:
+        """Return the library's source with an empty body for the function, and without some methods."""
+        source = textwrap.dedent(inspect.getsource(self.right))
+        lines = source.splitlines()
+        functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+        for name in self.without:
+            first, last = functions[name].lineno - 1, functions[name].end_lineno or 0
+            lines[first:last] = [""] * (last - first)  # which keeps line numbers
+        node = functions[self.method or self.name]
+        lines[node.body[0].lineno - 1 : node.end_lineno] = self._body(node, lines)
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
+
+    def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
+        """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
+        statements, and a raise."""
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        given, text = self.given, self.section("asked")
+        for number, statement in enumerate(body, 1):
+            if any(word in ast.unparse(statement) for word in _GIVEN):
+                given = max(given, number)
+        given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
+        end = "\n" if "\n" in text else ""
+        indent = " " * (node.col_offset + 4)
+        docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
+        return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
     def shown(self, text: str, place: str) -> list[str]:
         """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
@@ -133,3 +163,28 @@ class Blank:
 
 def _titled(title: str, source: str) -> str:
     return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
+
+
+def with_helpers(source: str, module: ModuleType) -> list[str]:
+    """Return the source, and the functions of its module that it calls, directly or not."""
+    found = [source]
+    for text in found:
+        names = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+        called = [vars(module).get(name) for name in names]
+        helpers = [each for each in called if inspect.isfunction(each) and inspect.getmodule(each) is module]
+        found += [text for text in dict.fromkeys(map(inspect.getsource, helpers)) if text not in found]
+    return found
+
+
+def definitions(text: str) -> dict[str, ast.stmt]:
+    """Return the functions, methods and values at the top of a file, by dotted name. Raises: SyntaxError."""
+    found: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
+            found.update({f"{node.name}.{method.name}": method for method in methods})
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0])] = node
+    return found

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck import GradientError, PromiseError
 from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.gradcheck.inputs import magnitude
@@ -71,7 +72,7 @@ class Comparison:
         wrong, right = self._wrong(numbers, k), self.right[k]
         if isinstance(error, PromiseError):
             return Outlook(set(error.subjects), set(right))
-        alike = {name: (array, right[name]) for name, array in numbers.items() if is_like(array, right[name])}
+        alike = _alike(numbers, right)
         missing = right.keys() - numbers.keys()
         is_stopped = error or (missing and wrong - alike.keys())  # as add_grad refuses another shape
         return Outlook(wrong | ({RAISES} if is_stopped else missing), alike.keys() - wrong, alike)
@@ -80,22 +81,18 @@ class Comparison:
         """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""
         right = self.right[k]
         rounding = self.blank.tolerance * max(map(magnitude, right.values()))
-        alike = {
-            name: np.subtract(array, right[name], dtype=float)
-            for name, array in numbers.items()
-            if is_like(array, right[name])
-        }
-        same = {name for name, difference in alike.items() if magnitude(difference) <= rounding}
-        return numbers.keys() - same
+        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in _alike(numbers, right).items()}
+        return numbers.keys() - {name for name, size in off.items() if size <= rounding}
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
         return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
 
 
-def is_like(one: Any, other: Any) -> bool:
-    """True for two arrays of real numbers of one shape."""
-    return is_number(one) and np.shape(one) == np.shape(other)
+def _alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
+    """Return the arrays of real numbers that have the right shape, each with the right one."""
+    pairs = ((name, array, right[name]) for name, array in numbers.items())
+    return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
 
 
 def is_number(value: Any) -> bool:

@@ -22,13 +22,33 @@ from npbert.data import (
 )
 from npbert.io import read_text
 from npbert.learn.exercise import Exercise
-from npbert.learn.failure import load
+from npbert.learn.failure import attempt, load
+from npbert.learn.printing import indented
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
 OTHERS: Mapping[str, Any] = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
 """The parts of training that are not layers, by name."""
+
+
+def run(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> int:
+    """Train with the parts in these right files, and say how it goes. Returns 1 if no part is used or one fails."""
+    own, rng = load_parts(right), np.random.default_rng(0)
+    model = make_model(rng)
+    used = put_into(model, own)
+    if not used:
+        say("None of your layers is right yet. Begin with 02 Linear.")
+        return 1
+    say(indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
+    say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
+    stopped = attempt(lambda: train(model, own, rng, say, steps=STEPS), *(str(path) for _, path in right))
+    if stopped is not None:
+        say(indented(f"{stopped.says}\n\n{stopped.because}"))
+        return 1
+    count, total = count_guessed(model)
+    say(f"\nWith each word masked in turn, {count} of {total} were guessed.")
+    return 0
 
 
 def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:

@@ -13,15 +13,13 @@ The text begins with a line with its title and chapter, and the task. Its sectio
 With several blanks, each has its own sections: "== asked AdamW".
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from npbert.learn.blank import Blank
-from npbert.learn.chapters import CHAPTERS, Chapter
 from npbert.learn.text import sections
 
-_OF_A_BLANK = "asked", "names", "plain", "reasons", "advice"
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 
 {exercise.text}
@@ -39,6 +37,40 @@ from __future__ import annotations
 
 {exercise.body}
 '''
+
+
+class Chapter(NamedTuple):
+    """A chapter of docs/: its file and its title."""
+
+    file: str
+    title: str
+
+    @property
+    def number(self) -> int:
+        """Its number, with which the file begins."""
+        return int(self.file[:2])
+
+    def __str__(self) -> str:
+        return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
+
+
+_CHAPTERS = """
+00-what-bert-is.md                     What BERT is, and what it learns
+01-derivative-of-a-batch.md            What the derivative of a whole batch is
+02-one-step-in-numbers.md              A Linear, a softmax and a cross-entropy in numbers
+03-sums-and-broadcasts.md              Sums and broadcasts
+04-softmax-and-cross-entropy.md        Softmax and cross-entropy
+05-layer-norm.md                       LayerNorm and its three paths
+06-attention.md                        Attention
+07-embeddings-dropout-tied-table.md    Embeddings, the tied table and dropout
+08-from-gradients-to-steps.md          From gradients to steps
+09-prove-a-gradient.md                 How to prove a gradient
+10-the-whole-model.md                  The whole model
+11-what-became-of-bert.md              What became of BERT
+12-fast-version.md                     Engineering: what the fast version does
+"""
+CHAPTERS = [Chapter(*line.split(maxsplit=1)) for line in _CHAPTERS.strip().splitlines()]
+"""The chapters, by number."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +118,6 @@ def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     found = {"hints": sections(slug.removesuffix("_again"))["hints"], **sections(slug)}
     head, _, task = found[""].partition("\n\n")
     title, _, chapter = head.rpartition(", chapter ")
-    with_text = tuple(replace(blank, text=_text_of(blank, found)) for blank in blanks)
+    with_text = tuple(replace(blank, text=found) for blank in blanks)
     hints, imports = tuple(found["hints"].split("\n\n")), found["imports"]
     return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, imports, hints, with_text)
-
-
-def _text_of(blank: Blank, found: Mapping[str, str]) -> dict[str, str]:
-    """Return the sections of a blank: its own, or those without a name."""
-    return {name: found.get(f"{name} {blank.name}", found.get(name, "")) for name in _OF_A_BLANK}

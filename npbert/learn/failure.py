@@ -1,21 +1,30 @@
-"""attempt: runs a learner's code, and describes the exception that stops it."""
+"""attempt: runs a learner's code, and describes the exception that stops it, with advice: most of it is in
+exercises/every.txt."""
 
 import linecache
 import re
+import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
+import npbert
 from npbert.gradcheck import GradientError
-from npbert.learn.exception_help import help_with
+from npbert.io import did_you_mean
+from npbert.learn.text import entries, sections
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
 _SHOWN = np.ndarray, type(None)
+_EVERY = sections("every")
+IN_NUMPY = entries(_EVERY["numpy"])
+"""Helpers of the chapters and of the library, in plain NumPy."""
+_ADVICE = entries(_EVERY["advice"])
+"""The advice for each pattern of an error."""
 
 
 def attempt(call: Callable[[], Any], *files: str) -> Any:
@@ -100,3 +109,46 @@ def sentence(text: str) -> str:
     """Return the text with a capital and a full stop; names such as dx, y or value_and_slope keep their case."""
     begun = text if re.match(r"(d\w*|[xyp]|\w+_\w+)\b", text) else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."
+
+
+def help_with(error: BaseException, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
+    """Return advice, or "".
+
+    said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
+    the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
+    """
+    if text := _advised(advice, said):
+        return text
+    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
+        return _missing(error.name, known)
+    if text := _advised(_ADVICE, said):
+        return text
+    return _did_you_mean(error.name or "", dir(error.obj)) if isinstance(error, AttributeError) else ""
+
+
+def _advised(advice: Mapping[str, str], said: str) -> str:
+    """Return the first text with a pattern in `said`, or ""."""
+    found = ((re.search(pattern, said), text) for pattern, text in advice.items())
+    return next((match.expand(text) for match, text in found if match), "")
+
+
+def _missing(name: str, known: Sequence[str]) -> str:
+    if name in IN_NUMPY:
+        return f"It is a helper of the library: {IN_NUMPY[name]}."
+    if line := import_of(name):
+        return f"Write `{line}` at the top of the file."
+    in_numpy = f"Did you mean np.{name}?" if not name.startswith("_") and hasattr(np, name) else ""
+    return _did_you_mean(name, known) or in_numpy
+
+
+def _did_you_mean(name: str, known: Sequence[str]) -> str:
+    return did_you_mean(name, [each for each in known if not each.startswith("__")]).lstrip("; ").capitalize()
+
+
+def import_of(name: str) -> str:
+    """Return the import of a public name of npbert, of NumPy or of a module of Python; "" for any other name."""
+    if name in vars(npbert)["__all__"]:
+        return f"from npbert import {name}"
+    if name == "np":
+        return "import numpy as np"
+    return f"import {name}" if name in sys.stdlib_module_names else ""

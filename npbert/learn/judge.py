@@ -6,25 +6,39 @@ What is told, in this order:
 2. An exception, with its line and advice. A `raise NotImplementedError` that is left is one.
 3. What spoils all else: changed given code, wrong gradients that no check accepts.
 4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
-5. Wrong numbers: the edits that explain them (`mending`, by the search of `gradcheck/explain/repair.py`), and of the
-   rest a fact (`facts`).
+5. Wrong numbers: the edits that explain them (`findings_of`, by the search of `gradcheck/explain/repair.py`), and of
+   the rest a fact (`facts`).
 """
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 
 from npbert.gradcheck import PromiseError
-from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
+from npbert.gradcheck.explain import (
+    CHEAP,
+    SAFE,
+    UNKNOWN,
+    VARIATIONS,
+    Code,
+    Finding,
+    Mending,
+    describe,
+    describe_place,
+)
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison
 from npbert.learn.facts import fact_of
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
-from npbert.learn.mending import findings_of
 from npbert.learn.verdict import Verdict, are_right, numbered
 
+_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 800
+"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions, first
+with its numbers, then with others; and for several lines at once."""
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
@@ -107,3 +121,35 @@ def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdi
     first, *others = [sentence(fact_of(compared, name)) for name in names]
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), are_right(right))
+
+
+def findings_of(compared: Comparison) -> list[Finding]:
+    """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
+    numbers for the rest, of the kind UNKNOWN."""
+    plain_text = compared.blank.section("plain")
+    try:
+        code = Code.of(compared.function)
+        plain = Code.parsed(plain_text, code.scope) if plain_text else None
+        methods = [each for each in vars(compared.thing).values() if inspect.isfunction(each)]
+        forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
+    except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
+        return []
+    begun = partial(Mending, code, compared, forward=forward, right=plain)
+    for is_strict in (False, True):
+        own = begun(is_strict=is_strict)
+        own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3)
+        if own.is_sure:
+            break
+    own = own.run(_ADDITIONS) if own.steps else begun()  # an edit that only lets it run may stand in the way
+    own.replace(_LINES)
+    found = [*(step.finding for step in own.steps), own.suspect()]
+    wrong = set(compared.all_wrong())
+    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]
+
+
+def _briefly(names: set[str], wrong: set[str]) -> str:
+    """Return the wrong ones of these names, or all; for gradients inside a part, `the gradients of attention`."""
+    names = names & wrong or names
+    inside = {name for name in names if "." in name}
+    parts = {f"the gradients of {name.partition('.')[0].split()[-1]}" for name in inside}
+    return ", ".join(sorted(names - inside or parts))

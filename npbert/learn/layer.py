@@ -43,6 +43,7 @@ class LayerBlank(Blank):
     """
 
     settings: tuple[Setting, ...]
+    method: str = "backward"
     seeds: Sequence[int] = range(2 * (len(VARIATIONS) + 1))
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
@@ -95,7 +96,6 @@ def layer_blank(
     layer_class: type[Any] | None = None,
     *,
     other: Setting | None = None,
-    method: str = "backward",
     **data: Any,
 ) -> LayerBlank:
     """Return the LayerBlank of a block of the catalogue.
@@ -106,7 +106,7 @@ def layer_blank(
     both = CATALOGUE[block], other or _OTHERS[block]
     right = layer_class or both[0].layer_class
     settings = tuple(replace(setting, layer_class=right) for setting in both)
-    return LayerBlank(right=right, method=method, settings=settings, **data)
+    return LayerBlank(right=right, settings=settings, **data)
 
 
 @functools.cache

@@ -19,14 +19,13 @@ from npbert.gradcheck import Finding
 from npbert.learn.answer_file import judge_file
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL
-from npbert.learn.limits import limit_memory, limit_time
+from npbert.learn.limits import limit
 from npbert.learn.verdict import Verdict
 
 COMPUTING, WAITING = 20.0, 300.0
 """The most seconds that the learner's code may compute, normally one; and for the whole check, with the search for an
 edit, by the clock."""
 
-_CODE = "import sys; from npbert.learn.process import run; run(*sys.argv[1:])"
 VERDICT, STACK = FILES = "verdict.json", "stack.txt"
 
 
@@ -36,9 +35,9 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
     more = {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        given = exercise.number, path.resolve(), computing, waiting, folder
+        given = exercise.number, str(path.resolve()), computing, waiting, folder
         process = subprocess.Popen(
-            [sys.executable, "-c", _CODE, *map(str, given)],
+            [sys.executable, "-c", f"from npbert.learn.process import run; run{given}"],
             env={**os.environ, **more},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -75,12 +74,10 @@ def _endless(path: Path, stack: str) -> Verdict:
     return Verdict(f"The check was stopped{where}: perhaps an endless loop.").because_of(shown, small)
 
 
-def run(number: str, path: str, computing: str, waiting: str, name: str) -> NoReturn:
+def run(number: int, path: str, computing: float, waiting: float, folder: str) -> NoReturn:
     """In the new process, check the file and write the verdict."""
-    folder = Path(name)
-    limit_memory()
-    with (folder / STACK).open("w", encoding="utf-8") as stack:
-        limit_time(float(computing), float(waiting), stack)
-        verdict = judge_file(ALL[int(number)], Path(path))
-        (folder / VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
+    with Path(folder, STACK).open("w", encoding="utf-8") as stack:
+        limit(computing, waiting, stack)
+        verdict = judge_file(ALL[number], Path(path))
+        Path(folder, VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
         os._exit(0)  # the learner's threads may still run

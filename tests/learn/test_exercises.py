@@ -102,8 +102,8 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
     for blank in exercise.blanks:
         if exercise.number not in EXERCISES:
             assert judged(replace(blank, seeds=blank.seeds[::4]), blank.home) is None
-        if blank.text["plain"]:
-            plain = Code.parsed(blank.text["plain"], vars(module)).compiled(lambda: True)
+        if blank.section("plain"):
+            plain = Code.parsed(blank.section("plain"), vars(module)).compiled(lambda: True)
             tried = replace(blank, seeds=(3, 4))
             assert len(tried.right_numbers) == 2  # known before the library's class has another method
             with in_place_of(blank.function_of(blank.home), plain):

@@ -8,7 +8,6 @@ import copy
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
@@ -63,10 +62,9 @@ def is_right_on_both_sides(function: ScalarFunction, floats: Floats) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
     (is_right, above), (is_right_below, below) = (check_beside(function, floats.epsilon, sign) for sign in (1, -1))
-    is_between = all(_is_between(at, above[name], below[name]) for name, at in floats.gradients.items())
-    return is_right and is_right_below and is_between
-
-
-def _is_between(at: Array, one: Array, other: Array) -> bool:
-    room = _NEAR * max(magnitude(one), magnitude(other))
-    return bool((np.abs(at - one) + np.abs(at - other) <= np.abs(one - other) + room).all())
+    for name, at in floats.gradients.items():
+        one, other = above[name], below[name]
+        room = _NEAR * max(magnitude(one), magnitude(other))
+        if not (np.abs(at - one) + np.abs(at - other) <= np.abs(one - other) + room).all():
+            return False
+    return is_right and is_right_below

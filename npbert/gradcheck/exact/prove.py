@@ -137,8 +137,10 @@ def _proof_beside_floats(function: ScalarFunction, floats: Floats) -> Proof:
     field = Field(function.seed)
     run = run_on_numbers(field, function)
     run.check_like(floats)
-    is_proved = is_right_on_both_sides(function, floats) if field.ties else run.holds
-    if not field.ties:
+    is_proved = run.holds
+    if field.ties:
+        is_proved = is_right_on_both_sides(function, floats)
+    else:
         check_beside(function, floats.epsilon)
     if not is_proved:
         wrong = witnesses(function)

@@ -96,7 +96,7 @@ def _finite(name: str, array: Any) -> Components:
 
 def _inner(a: Array, b: Array) -> Any:
     """Return Σ a b."""
-    return (np.ravel(a) * np.ravel(b)).sum()
+    return np.ravel(a) @ np.ravel(b)
 
 
 _one_at_a_time = threading.RLock()

@@ -59,6 +59,5 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
 OF_ONE_HEAD = layer_blank("DotProductAttention", method="attend_backward")
 WITH_HEADS = LayerBlank(
     right=PaddedAttention,
-    method="backward",
     settings=(with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7))),
 )

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import npbert
 from npbert.io import read_text
-from npbert.learn.blank import Blank
-from npbert.learn.source import with_helpers
+from npbert.learn.blank import Blank, with_helpers
 from npbert.learn.verdict import Verdict
 
 UNKNOWN, FINE = "?", "right"

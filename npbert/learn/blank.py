@@ -79,11 +79,6 @@ class Blank:
         return f"{self.name}.{self.method}" if self.method else self.name
 
     @property
-    def given_functions(self) -> frozenset[str]:
-        """The names of the functions in the file that the learner does not write."""
-        return frozenset(vars(self.right)) - {self.method}
-
-    @property
     def fixed(self) -> tuple[str, ...]:
         """The names of numbers that given code makes: wrong only if the learner changed that."""
         return ()

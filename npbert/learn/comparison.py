@@ -49,8 +49,8 @@ class Comparison:
     @cached_property
     def failure(self) -> Verdict:
         """The verdict on the first error."""
-        given, advice = self.blank.given_functions, self.blank.entries("advice")
-        return failure_of(self.stopped or self.broken, self.file, given=given, advice=advice)
+        given = vars(self.blank.right).keys() - {self.blank.method}
+        return failure_of(self.stopped or self.broken, self.file, given=given, advice=self.blank.entries("advice"))
 
     def _run(self, k: int, *, stops: bool = False) -> tuple[Numbers, BaseException | None]:
         """Return the numbers at seed k, and the error that ends them. stops: after a wrong number"""

@@ -5,7 +5,7 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -19,7 +19,6 @@ from npbert.learn.text import entries, sections
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
-_SHOWN = np.ndarray, type(None)
 _EVERY = sections("every")
 IN_NUMPY = entries(_EVERY["numpy"])
 """Helpers of the chapters and of the library, in plain NumPy."""
@@ -39,7 +38,7 @@ def attempt(call: Callable[[], Any], *files: str) -> Any:
 def failure_of(
     error: Any,
     *files: str,
-    given: frozenset[str] = frozenset(),
+    given: Collection[str] = (),
     advice: Mapping[str, str] = {},
 ) -> Verdict:
     """Return the verdict on an exception, with the last of the learner's lines in its traceback.
@@ -70,7 +69,7 @@ def failure_of(
     return Verdict(f"{where} stops with {kind}: {message}").because_of(shown, helps, arrays)
 
 
-def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:
+def _place_of(error: BaseException, files: tuple[str, ...], given: Collection[str]) -> tuple[FrameType | None, int]:
     """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
     places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
     own = [each for each in places if each[0].f_code.co_name not in given]
@@ -100,7 +99,7 @@ def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     for name, part in getattr(variables.get("self"), "__dict__", {}).items():
         seen[f"self.{name}.value"] = getattr(part, "value", ...)
     own = {name: value for name, value in seen.items() if not name.startswith("__")}
-    shown = {name: getattr(value, "shape", None) for name, value in own.items() if isinstance(value, _SHOWN)}
+    shown = {name: getattr(value, "shape", None) for name, value in own.items() if isinstance(value, np.ndarray | None)}
     names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
     return ", ".join(f"{name} {shown[name]}" for name in names[:MOST_SHAPES])
 

@@ -52,8 +52,8 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        prefixes = {name: "d" if name in function.float_inputs else "the gradient of " for name in function.variables}
-        shown = {name: f"{prefix}{name}" for name, prefix in prefixes.items()} | self.entries("names")
+        shown = {name: f"the gradient of {name}" for name in function.parameters}
+        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
         with function.unchanged():
             call = Call(function)
             yield {"y": np.copy(call.y)}

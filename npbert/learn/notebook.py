@@ -53,7 +53,7 @@ class Magic:
             return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
         command = words.pop(0) if words[:1] in (["hint"], ["show"]) else ""
         if not words:
-            example = _COMMAND.format("02") if cell is None else f"%{_COMMAND.format('02')}"
+            example = "%exercise 02" if cell is None else "%%exercise 02"
             raise ValueError(f"the exercise is missing, wanted its number, such as {example}")
         exercise = exercise_of(words[0])
         path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]

@@ -53,14 +53,6 @@ def explained(
     return "\n\n".join(parts)
 
 
-def _edits(exercise: Exercise, verdict: Verdict) -> str:
-    if verdict.status != WRONG:
-        return line(exercise, verdict)
-    if not verdict.findings:
-        return indented("No small change that makes it right was found. The third hint gives the formula.")
-    return "\n\n".join(indented(describe(finding, edit=True)) for finding in verdict.findings)
-
-
 def line(exercise: Exercise, verdict: Verdict) -> str:
     """Return a line such as `07 LayerNorm: right`."""
     return f"{exercise.code} {exercise.title}: {verdict.status}"
@@ -70,7 +62,12 @@ def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], comman
     """Return hint 1, 2 or 3 and the command for the next one; or, of the verdict, the changes that make the answer
     right, if any were found."""
     if number == 4:
-        return _edits(exercise, verdict())
+        found = verdict()
+        if found.status != WRONG:
+            return line(exercise, found)
+        if not found.findings:
+            return indented("No small change that makes it right was found. The third hint gives the formula.")
+        return "\n\n".join(indented(describe(finding, edit=True)) for finding in found.findings)
     head = f"{exercise.code} {exercise.title}, hint {number} of 3"
     after = command.format(f"hint {exercise.code} {number + 1}")
     more = f"For the next hint: {after}"

@@ -71,12 +71,13 @@ def suspects() -> dict[str, Suspect]:
     """Return the methods by letter."""
     found = {}
     for row in _SUSPECTS.strip().splitlines():
-        letter, layer, method, before, after = [*row.split(" | "), "", ""][:5]
-        source = inspect.getsource(getattr(getattr(npbert, layer), method))
+        letter, name, method, before, after = [*row.split(" | "), "", ""][:5]
+        layer = getattr(npbert, name)
+        source = inspect.getsource(getattr(layer, method))
         head, _, body = source.replace(before, after).split('"""')
         lines = {f"{letter}{n}": line for n, line in enumerate(filter(str.strip, body.splitlines()), start=1)}
-        answer = next((name for name, line in lines.items() if after and after in line), FINE)
-        found[letter] = Suspect(letter, getattr(npbert, layer), head, lines, answer, before)
+        answer = next((place for place, line in lines.items() if after and after in line), FINE)
+        found[letter] = Suspect(letter, layer, head, lines, answer, before)
     return found
 
 
@@ -87,8 +88,9 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        homes = [(each, sys.modules[each.layer.__module__]) for each in suspects().values()]
-        texts = [text for each, home in homes for text in with_helpers(str(each), home)]
+        texts = [
+            text for each in suspects().values() for text in with_helpers(str(each), sys.modules[each.layer.__module__])
+        ]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.layer.__name__}' for letter, each in suspects().items()]
         return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 

@@ -77,6 +77,11 @@ class Code:
         start = self._starts[node.lineno - self.first] + node.col_offset
         return start, self._starts[node.end_lineno - self.first] + node.end_col_offset
 
+    def source(self, node: Any) -> str:
+        """Return the node as the author wrote it."""
+        start, end = self.span(node)
+        return self.text[start:end].decode()
+
     def lines(self, start: int, end: int) -> tuple[str, int]:
         """Return the whole lines of a piece of text without their indent, and the column of its start in them."""
         before = self.text[:start].rpartition(b"\n")[2].decode()
@@ -85,6 +90,10 @@ class Code:
         place = textwrap.dedent(whole)
         indent = len(whole.partition("\n")[0]) - len(place.partition("\n")[0])
         return place, len(before) - indent
+
+    def value(self, text: str, env: Mapping[str, Any]) -> Any:
+        """Return the value of an expression of the code. env: its local variables. Raises: what it raises."""
+        return eval(_expression(text), {**self.scope, **env})
 
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
@@ -149,8 +158,7 @@ def tidied(text: str) -> str:
 
 
 @lru_cache(4096)
-def expression(text: str) -> Any:
-    """Return the compiled expression, for `eval`. Raises: SyntaxError."""
+def _expression(text: str) -> CodeType:
     return compile(f"({text})", _FILE, "eval")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
@@ -14,6 +14,9 @@ from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
+
+CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
+"""The kinds of edits that change existing code."""
 
 RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
@@ -27,11 +30,12 @@ Uses = list[tuple[ast.stmt, ast.Name]]
 
 @dataclass(frozen=True)
 class Edit:
-    """kind, cost: see reasons.py   line: in the author's file   start: in the code's text   old, new: the affected
-    expression in brackets, or whole statements, and what replaces it   is_expression: False for statements
-    moved: the line that is moved, if one is
+    """code: before the edit   kind, cost: see reasons.py   line: in the author's file   start: in the code's text
+    old, new: the affected expression in brackets, or whole statements, and what replaces it
+    is_expression: False for statements   moved: the line that is moved, if one is
     """
 
+    code: Code
     kind: str
     cost: float
     line: int
@@ -57,19 +61,20 @@ class Edit:
         old, new = _size(self.old), _size(self.new)
         return self.cost, abs(new - old) + new // 3, self.line
 
-    def of(self, code: Code) -> Code:
-        """Return the code with the edit, and with the same line numbers."""
+    @cached_property
+    def applied(self) -> Code:
+        """The code with the edit, and with the same line numbers."""
         breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
         at = len(self.new) - self.is_expression  # before its last bracket
-        return code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
+        return self.code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
-    def tidied(self, code: Code) -> Edit:
+    def tidied(self) -> Edit:
         """Return the edit without needless brackets."""
         if not self.is_expression:
             return self
         bare = replace(self, new=tidied(self.new))
         around = replace(self, new=f"({bare.new})")
-        one, other = (tidied(each.of(code).text.decode()) for each in (bare, around))
+        one, other = (tidied(each.applied.text.decode()) for each in (bare, around))
         return bare if one == other else around
 
 
@@ -77,25 +82,18 @@ def _size(text: str) -> int:
     return len(re.findall(r"[\d.]+|\w+|[^\w\s()]", text))
 
 
-def adds_code(rule: Rule) -> bool:
-    """False for a change of existing code."""
-    return KINDS[rule.kind].cost > CHEAP
-
-
 def edits_of(
     place: CodePlace,
     vocabulary: Vocabulary,
-    is_wanted: Callable[[Rule], bool],
+    kinds: Container[str],
     more: float = 0.0,
     *,
     is_fine: bool = False,
 ) -> Iterator[Edit]:
-    """Yield the edits of one expression by the wanted rules. more: an extra cost. is_fine: its numbers are right"""
-    start, end = vocabulary.code.span(place.expr)
-    old = vocabulary.code.text[start:end].decode()
+    """Yield the edits of one expression, of these kinds. more: an extra cost. is_fine: its numbers are right"""
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
     for rule, parts in rules_for(place.expr, place.sorts):
-        if is_wanted(rule):
+        if rule.kind in kinds:
             by_letter.setdefault(rule.drawn, []).append((rule, parts))
     for letter, rules in by_letter.items():
         for drawn in vocabulary.drawn(letter, place):
@@ -104,8 +102,19 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                cost = KINDS[kind].cost + more + RIGHT * (is_fine and kind not in _UNSEEN)
-                yield Edit(kind, cost, place.expr.lineno, start, old, f"({new})", True)
+                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine))
+
+
+def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:
+    """Return the edit that puts a new expression in a place. more: an extra cost"""
+    start, _ = code.span(place.expr)
+    old = code.source(place.expr)
+    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", True)
+
+
+def _of_right(kind: str, is_fine: bool) -> float:
+    """Return the extra cost of an edit. is_fine: of right numbers"""
+    return RIGHT * (is_fine and kind not in _UNSEEN)
 
 
 def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
@@ -113,13 +122,13 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
     them costs more."""
     for each in statements:
         for rule, parts in rules_for(each):
-            more = RIGHT if each in fine and rule.kind not in _UNSEEN else 0.0
+            more = _of_right(rule.kind, each in fine)
             yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
     yield from _moved_factors(code, statements, fine)
-    for edits in (_moved_lines, _kept_values, _unused_results):
-        yield from edits(code, statements)
+    yield from _moved_lines(code, statements)
+    yield from _later_uses(code, statements)
 
 
 def _moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
@@ -133,8 +142,8 @@ def _moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[a
         for product in ast.walk(each) if each not in fine else ():
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
                 for used in uses.values():
-                    yield _moved(code, product, product.left, used, each)
-                    yield _moved(code, product, product.right, used, each)
+                    yield _moved(code, product, product.left, product.right, used, each)
+                    yield _moved(code, product, product.right, product.left, used, each)
 
 
 def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
@@ -144,7 +153,7 @@ def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     for number, each in enumerate(statements):
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             start, end = code.span(each)
-            line = text[start:end].decode()
+            line = code.source(each)
             above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
             before = [other for other in reversed(statements[:number]) if _depends(each, other)]
             after = [other for other in statements[number + 1 :] if _depends(each, other)]
@@ -159,31 +168,21 @@ def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
                 yield replace(_of_statements(code, "line order", first, last, [cut, (at, at, new)]), moved=each.lineno)
 
 
-def _kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the use of a variable as it was before a statement that changes it, in every place after that."""
+def _later_uses(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Yield, in every place after a statement, the use of a variable as it was before the statement changed it; and the
+    addition of what a call returns, if that is not used."""
     for number, each in enumerate(statements):
-        if isinstance(each, ast.Assign | ast.AugAssign):
-            start, _ = code.span(each)
-            changed, _ = _variables_of(each)
-            lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
-            for later in statements[number + 1 :]:
-                for name in names_in(later):
-                    if name.id in lost:
-                        kept = f"{name.id}_before"
-                        changes = [(start, start, f"{kept} = np.copy({name.id}); "), (*code.span(name), kept)]
-                        yield _of_statements(code, "overwritten", each, later, changes)
-
-
-def _unused_results(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the addition of what a call returns, if it is not used, to a variable in every place after that."""
-    for number, each in enumerate(statements):
-        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
-            start, _ = code.span(each)
-            for later in statements[number + 1 :]:
-                for name in names_in(later):
-                    at, end = code.span(name)
-                    changes = [(start, start, "unused = "), (at, end, f"({name.id} + unused)")]
-                    yield _of_statements(code, "unused result", each, later, changes)
+        start, _ = code.span(each)
+        changed, _ = _variables_of(each)
+        lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
+        is_call = isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
+        for later in statements[number + 1 :] if is_call or isinstance(each, ast.Assign | ast.AugAssign) else ():
+            for name in names_in(later):
+                kind, first, new = "overwritten", f"{name.id}_before = np.copy({name.id}); ", f"{name.id}_before"
+                if is_call:
+                    kind, first, new = "unused result", "unused = ", f"({name.id} + unused)"
+                if is_call or name.id in lost:
+                    yield _of_statements(code, kind, each, later, [(start, start, first), (*code.span(name), new)])
 
 
 def _indent(statement: ast.stmt) -> str:
@@ -226,12 +225,11 @@ def _of_statements(
     new = code.edited(changes).text
     after = new[start : end + len(new) - len(code.text)]
     old = code.text[start:end]
-    return Edit(kind, KINDS[kind].cost + more, first.lineno, start, old.decode(), after.decode())
+    return Edit(code, kind, KINDS[kind].cost + more, first.lineno, start, old.decode(), after.decode())
 
 
-def _moved(code: Code, product: ast.BinOp, factor: ast.expr, used: Uses, last: ast.stmt) -> Edit:
-    """Return the move of a factor of a product, in the last statement, to uses of a name."""
-    rest = product.right if factor is product.left else product.left
+def _moved(code: Code, product: ast.BinOp, factor: ast.expr, rest: ast.expr, used: Uses, last: ast.stmt) -> Edit:
+    """Return the move of a factor of a product, in the last statement, to uses of a name. rest: the other factor"""
     (start, end), (first, to), inside = code.span(product), code.span(rest), range(*code.span(factor))
     changes = [(start, first, "("), (to, end, ")")]
     for at, after in (code.span(name) for _, name in used):

@@ -23,10 +23,10 @@ class Finding:
     """A mistake in the author's code, or a fact about the wrong numbers.
 
     kind: see reasons.py   subject: the wrong gradients, such as "dW, db"   place: the statement, as written
-    found: the wrong piece of it   wanted: the right piece   cause: the reason, in one or two sentences
+    found: the wrong piece of it, or the first wrong numbers, if no edit is known   wanted: the right piece
+    cause: the reason, in one or two sentences
     line: in the author's file, or 0; file: its name, if there may be several
-    marked: the first wrong numbers, if no edit is known
-    column: the start of `marked` or `found` in the place
+    column: the start of `found` in the place
     """
 
     kind: str
@@ -36,14 +36,13 @@ class Finding:
     wanted: str = ""
     cause: str = ""
     line: int = 0
-    marked: str = ""
     file: str = ""
     column: int = 0
 
     @property
     def is_edit(self) -> bool:
         """True if `wanted` in place of `found` makes the subject right."""
-        return bool(self.line) and not self.marked
+        return bool(self.line) and self.kind != UNKNOWN
 
 
 def describe(finding: Finding, *, edit: bool = False) -> str:
@@ -77,7 +76,7 @@ def _are(finding: Finding) -> str:
 
 def _marked(finding: Finding) -> str:
     """Return each line of the place with its number, and below it a mark if the piece is less than the line."""
-    piece = finding.marked or finding.found
+    piece = finding.found
     rows = [f"{number:>6}:  {line}" for number, line in enumerate(finding.place.splitlines(), finding.line)]
     first = finding.place.partition("\n")[0]
     if first.startswith(piece, finding.column) and piece.strip() != first.strip():
@@ -91,23 +90,19 @@ def edited(finding: Finding) -> str:
     return finding.place[: finding.column] + finding.wanted + finding.place[end:]
 
 
-def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
+def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    place, column = code.lines(edit.start, edit.end)
+    place, column = edit.code.lines(edit.start, edit.end)
     cause = KINDS[edit.kind].cause.format(edit.moved)
     if edit.is_expression:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
-    after = edit.of(code)
-    wanted, _ = after.lines(edit.start, edit.end + len(after.text) - len(code.text))
+    wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
     return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
 
 
 def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:
     """Return the finding of a place to look at, without an edit."""
     node = getattr(place.statement, "value", place.expr) if place.is_target else place.expr
-    start, end = code.span(node)
-    lines, column = code.lines(start, end)
-    marked = code.text[start:end].decode()
-    return Finding(
-        UNKNOWN, subject, lines, cause=cause.format(node.lineno), line=node.lineno, marked=marked, column=column
-    )
+    lines, column = code.lines(*code.span(node))
+    cause = cause.format(node.lineno)
+    return Finding(UNKNOWN, subject, lines, code.source(node), cause=cause, line=node.lineno, column=column)

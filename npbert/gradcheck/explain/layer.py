@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.authors import functions_called
 from npbert.gradcheck.explain.code import Code
@@ -74,14 +73,14 @@ def _as_far_as_it_runs(call: Call) -> tuple[Gradients, set[str]]:
         return call.backward(), set()
     except WrongShapeError as error:
         found = {name: np.array(each) for name, each in error.gradients.items()}
-        like = {name: each for name, each in found.items() if _kind(each) == _kind(variables[name])}
+        like = {
+            name: each
+            for name, each in found.items()
+            if each.shape == variables[name].shape and each.dtype == variables[name].dtype
+        }
         return like, {d(error.name)} | ({RAISES} if found.keys() < variables.keys() else set())
     except Exception:  # of the author's code, edited
         return {name: each.grad.copy() for name, each in call.function.parameters.items() if each.grad.any()}, {RAISES}
-
-
-def _kind(array: Array) -> tuple[tuple[int, ...], Any]:
-    return array.shape, array.dtype
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:

@@ -12,14 +12,14 @@ import ast
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import expression, text_of
-from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
-from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
+from npbert.gradcheck.explain.code import Code, text_of
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
+from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Event, Trace, telling, watched
@@ -58,7 +58,7 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[
             start, end = code.span(whole.expr)
             for place in here:
                 if start <= code.span(place.expr)[0] < end:
-                    for edit in edits_of(place, survey.vocabulary, lambda _: True):
+                    for edit in edits_of(place, survey.vocabulary, KINDS):
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
                         after_it = f"{before}{edit.new}{after}"
                         if survey.has_right_numbers(after_it, whole.env):
@@ -77,8 +77,8 @@ def whole_edits(survey: Survey) -> Iterator[Made]:
 
 def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
-    edit = edit.tidied(survey.code)
-    code = edit.of(survey.code)
+    edit = edit.tidied()
+    code = edit.applied
     if has_failed([survey.trial.look(survey.trial.compiled(code), survey.first)]):
         return None
     _, unknown = right.verdicts(watched(survey.trial, code, places_in(code), survey.first))
@@ -86,7 +86,7 @@ def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
         return None
     after = survey.trial.looks(code)
     keeps = all(now.right <= then.right for now, then in zip(survey.now, after, strict=True))
-    return (edit, code, after) if keeps else None
+    return (edit, after) if keeps else None
 
 
 def suspect(survey: Survey) -> tuple[CodePlace, str] | None:
@@ -109,17 +109,15 @@ def transplants(place: CodePlace, survey: Survey) -> Iterator[Edit]:
     """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
     None with the right numbers of an output where the code only begins to compute it."""
     code, results = survey.code, survey.now[survey.first].arrays.values()
-    scope, (start, end) = {**code.scope, **place.env}, code.span(place.expr)
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    old, cost = code.text[start:end].decode(), KINDS["expression"].cost
-    for text, value in _right_expressions(place, survey.right.events if survey.right else (), scope):
+    for text, value in _right_expressions(place, survey.right.events if survey.right else (), code):
         if any(is_equal(value, right) for right in begins):
             continue
         kind = "expression"
         for term, rest in _terms_of(text):
-            if is_equal(np.asarray(eval(term, scope)), np.asarray(place.value)):
-                kind, text = "missing term", f"{old} + {rest}"
-        yield Edit(kind, cost, place.expr.lineno, start, old, f"({text})", True)
+            if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
+                kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
+        yield edit_of(code, place, kind, text)
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:
@@ -130,34 +128,23 @@ def _terms_of(text: str) -> list[tuple[str, str]]:
     return []
 
 
-def _right_expressions(
-    place: CodePlace, right: Sequence[Event], scope: Mapping[str, Any]
-) -> Iterator[tuple[str, Array]]:
-    """Yield the expressions of a right run with their floats, the last first. scope: of the author's code"""
+def _right_expressions(place: CodePlace, right: Sequence[Event], code: Code) -> Iterator[tuple[str, Array]]:
+    """Yield the expressions of a right run with their floats, the last first. code: the author's"""
     steps = _steps(right)
     for number in reversed(range(len(steps))):
-        step = steps[number]
-        if is_float(step.value) and not isinstance(step.expr, ast.Name | ast.Constant):
+        _, step = steps[number]
+        if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:
                 text = text_of(_InNames(steps[:number], step.env, place.env).visit(copy.deepcopy(step.expr)))
-                value = eval(expression(text), {**scope})
+                value = code.value(text, place.env)
             except Exception:  # a name without a value here, or code of the author's that fails
                 continue
             if _is_same(value, step.value):
                 yield text, np.asarray(value)
 
 
-class _Step(NamedTuple):
-    """A value of the right code: its name, if assigned to one, its expression, and the variables there."""
-
-    name: str
-    expr: ast.expr
-    value: Any
-    env: Mapping[str, Any]
-
-
-def _steps(right: Sequence[Event]) -> list[_Step]:
-    """Return what the right code assigns to names, and its results."""
+def _steps(right: Sequence[Event]) -> list[tuple[str, CodePlace]]:
+    """Return what the right code assigns to names, and its results; each with its name, if assigned to one."""
     places = list(dict.fromkeys(place for place, _, _ in right))
     read = {place.expr: place for place in places}
     steps = []
@@ -165,14 +152,16 @@ def _steps(right: Sequence[Event]) -> list[_Step]:
         is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
         expr = place.statement.value if is_alone and isinstance(place.statement, ast.Assign) else place.expr
         if expr in read and (is_alone or place.is_result):
-            steps.append(_Step(place.name, expr, place.value, read[expr].env))
+            steps.append((place.name, read[expr]))
     return steps
 
 
 class _InNames(ast.NodeTransformer):
     """steps: before the expression. env: the right code's variables there. known: the author's variables"""
 
-    def __init__(self, steps: Sequence[_Step], env: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    def __init__(
+        self, steps: Sequence[tuple[str, CodePlace]], env: Mapping[str, Any], known: Mapping[str, Any]
+    ) -> None:
         self.steps, self.env, self.known = steps, env, known
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -185,8 +174,8 @@ class _InNames(ast.NodeTransformer):
             if name in self.known and _is_same(self.known[name], value):
                 return ast.Name(name, ast.Load())
         for number in reversed(range(len(self.steps))):
-            step = self.steps[number]
-            if step.name == node.id:
+            assigned, step = self.steps[number]
+            if assigned == node.id:
                 inner = _InNames(self.steps[:number], step.env, self.known)
                 found: ast.expr = inner.visit(copy.deepcopy(step.expr))
                 return found

@@ -38,7 +38,9 @@ class CodePlace:
     @property
     def is_float(self) -> bool:
         """True if its value is a float, or an array of floats."""
-        return is_float(self.value)
+        value = self.value
+        is_number = isinstance(value, complex | float | np.inexact | np.ndarray)
+        return is_number and np.asarray(value).dtype.kind in "fc"
 
     @property
     def is_name(self) -> bool:
@@ -47,8 +49,11 @@ class CodePlace:
 
     @property
     def name(self) -> str:
-        """The name that its statement assigns to it, or "" for an array that it writes into, and other places."""
+        """The name that its statement assigns to it, "return" if it is given, or "" for an array that it writes into,
+        and other places."""
         e = self.expr
+        if self.is_given:
+            return "return"
         return e.id if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store) else ""
 
     @property
@@ -83,11 +88,6 @@ class CodePlace:
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
         return "".join(letter for letter, holds in letters.items() if holds and not self.is_function)
-
-
-def is_float(value: Any) -> bool:
-    """True for a float or complex number, or an array of them."""
-    return isinstance(value, complex | float | np.inexact | np.ndarray) and np.asarray(value).dtype.kind in "fc"
 
 
 def places_in(code: Code) -> list[CodePlace]:

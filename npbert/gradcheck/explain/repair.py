@@ -23,11 +23,13 @@ So an edit is told only if it was applied, and the outputs it names were right w
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
 from npbert.gradcheck.explain.places import places_in
@@ -70,17 +72,14 @@ class Mending:
     def __init__(
         self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, is_strict: bool = False
     ) -> None:
-        self.trial, self.forward, self.is_strict = Trial(oracle), forward, is_strict
-        self._runs = None
+        self.trial, runs = Trial(oracle), None
         if right:
-            self._runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
+            runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
+        self._surveyed = functools.partial(Survey, self.trial, forward, runs, is_strict)
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)
             self._search = Search(self._surveyed(code, self._now))
-
-    def _surveyed(self, code: Code, now: list[Outlook]) -> Survey:
-        return Survey(code, self.trial, self.forward, now, self._runs, is_strict=self.is_strict)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -102,68 +101,59 @@ class Mending:
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
-        self.trial.left = tries
-        with quiet():
-            while self.left and (made := self._search.best(most)):
-                self._take([(self._search.survey.code, made)])
-        return self
+        return self._taken(tries, lambda search: search.best(most))
 
     def rewrite(self, tries: int, *, lines: int) -> Mending:
         """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
-        self.trial.left = tries
-        counts = range(1, lines + 1)
-        with quiet():
-            while self.left:
-                chains = (self._chain(self._search.survey, count) for count in counts)
-                chain = next(filter(None, chains), None)
-                if chain is None:
-                    break
-                self._take(chain)
-        return self
+
+        def chain(search: Search) -> Sequence[Made]:
+            chains = (self._chain(search.survey, count) for count in range(1, lines + 1))
+            return next(filter(None, chains), ())
+
+        return self._taken(tries, chain)
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
+        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search.survey), 1)))
+
+    def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
+        """Take edits as long as some are found. found: edits, each of the code with those before it"""
         self.trial.left = tries
         with quiet():
-            while self.left and (made := next(whole_edits(self._search.survey), None)):
-                self._take([(self._search.survey.code, made)])
+            while self.left and (chain := found(self._search)):
+                last, after = chain[-1]
+                outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
+                for edit, _ in chain:
+                    self._steps.append(EditStep(finding_of(edit, ", ".join(outputs)), outputs, moved))
+                self._now = after
+                if self.left:
+                    self._search = Search(self._surveyed(last.applied, after))
         return self
 
-    def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:
-        """Take edits, each with the code before it."""
-        _, (_, code, after) = chain[-1]
-        outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-        for before, (edit, _, _) in chain:
-            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs, moved))
-        self._now = after
-        if self.left:
-            self._search = Search(self._surveyed(code, after))
-
-    def _chain(
-        self, survey: Survey, count: int, before: tuple[tuple[Code, Made], ...] = ()
-    ) -> tuple[tuple[Code, Made], ...]:
+    def _chain(self, survey: Survey, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
         edits = line_edits(survey, alone=count == 1)
         if not survey.unknown:  # what is left does not show in numbers, such as the rows that they go to
-            edits = filter(None, [Search(survey).best(CHEAP)])
+            edits = iter(Search(survey).best(CHEAP))
         for made in edits:
-            edit, code, after = made
-            chain = (*before, (survey.code, made))
-            if any(edit.line == earlier.line for _, (earlier, _, _) in before):
+            edit, after = made
+            chain = (*before, made)
+            if any(edit.line == earlier.line for earlier, _ in before):
                 continue
             if not mended_by(self._now, after):
-                chain = self._chain(self._surveyed(code, after), count - 1, chain)
-            elif any(self._is_needless(each, code, after) for each in before):
+                chain = self._chain(self._surveyed(edit.applied, after), count - 1, chain)
+            elif any(self._is_needless(earlier, made) for earlier, _ in before):
                 continue
             if chain:
                 return chain
         return ()
 
-    def _is_needless(self, part: tuple[Code, Made], code: Code, after: list[Outlook]) -> bool:
-        """True if the code is as good without one of its edits."""
-        before, (edit, _, _) = part
-        return wrong_in(self.trial.looks(code.with_lines_of(before, edit.line, edit.end_line))) <= wrong_in(after)
+    def _is_needless(self, edit: Edit, made: Made) -> bool:
+        """True if the code is as good without one of its earlier edits."""
+        last, after = made
+        without = last.applied.with_lines_of(edit.code, edit.line, edit.end_line)
+        return wrong_in(self.trial.looks(without)) <= wrong_in(after)
 
     def suspect(self) -> Finding | None:
         """Return the place to look at for what is left, if one is known."""

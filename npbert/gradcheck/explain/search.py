@@ -9,9 +9,9 @@ from typing import Any
 
 from npbert.gradcheck.explain.code import text_of
 from npbert.gradcheck.explain.edits import (
+    CHANGES,
     RIGHT,
     Edit,
-    adds_code,
     edits_of,
     names_in,
     statement_edits,
@@ -48,25 +48,25 @@ class Search:
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
 
-    def best(self, most: float) -> Made | None:
-        """Return the edit that helps most among the cheapest, up to the cost `most`; None without one."""
+    def best(self, most: float) -> list[Made]:
+        """Return the edit that helps most among the cheapest, up to the cost `most`; [] without one."""
         survey, found = self.survey, list[Made]()
         while not survey.trial.is_over and self._untried and self._untried[0][0][0] <= most:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
                 made = survey.made(edit, place)
-                if made and not (wrong_in(made[2]) or _leaves_unread(made)):
-                    return made
+                if made and not (wrong_in(made[1]) or _leaves_unread(made)):
+                    return [made]
                 if made and cost < SAFE and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
                 if survey.trial.is_over:
                     break
-        return min(found, key=survey.badness, default=None)
+        return sorted(found, key=survey.badness)[:1]
 
     def _more(self, made: Made) -> float:
         """Return the extra cost allowed to an edit that is better."""
-        _, _, after = made
+        _, after = made
         if not wrong_in(after):
             return _UNREAD
         if has_failed(self.survey.now):
@@ -87,10 +87,12 @@ class Search:
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
-            changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere, is_fine=is_fine)
+            changes = edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine)
             ranked += [(edit.rank, [edit], place) for edit in changes]
-            rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
-            for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
+            kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
+            for kind in kinds:
+                if kind in CHANGES:
+                    continue
                 for is_strange in (False, True) if self.survey.right else (False,):
                     cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
                     cost += _STRANGE * is_strange
@@ -102,7 +104,7 @@ class Search:
         """Yield the edits of a kind that add code in a place, if it then has numbers that the right code lacks; or, if
         not is_strange, numbers of the right code, as far as known."""
         survey = self.survey
-        for edit in edits_of(place, survey.vocabulary, lambda rule: rule.kind == kind):
+        for edit in edits_of(place, survey.vocabulary, (kind,)):
             is_open = survey.right is None or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             is_known = is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
@@ -112,6 +114,6 @@ class Search:
 
 def _leaves_unread(made: Made) -> bool:
     """True for another variable in the place of one that is never read then."""
-    edit, code, _ = made
+    edit, _ = made
     is_name = edit.kind == "wrong name" and edit.old.isidentifier()
-    return is_name and edit.old not in {each.id for each in names_in(code.functions[0])}
+    return is_name and edit.old not in {each.id for each in names_in(edit.applied.functions[0])}

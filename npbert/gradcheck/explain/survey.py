@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, expression
+from npbert.gradcheck.explain.code import HOOK, Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
@@ -16,7 +16,6 @@ from npbert.gradcheck.explain.trial import (
     RAISES,
     Outlook,
     Trial,
-    first_wrong,
     has_failed,
     has_moved,
     mended_by,
@@ -28,11 +27,10 @@ from npbert.gradcheck.inputs import magnitude
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
 _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
-Runs = Callable[[int], Trace]
 Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
 """The value of a place, from the variables there and from a function that computes it as it was."""
-Made = tuple[Edit, Code, list[Outlook]]
-"""An edit that helps, the code with it, and the result of that on every sample."""
+Made = tuple[Edit, list[Outlook]]
+"""An edit that helps, and the result of the code with it on every sample."""
 
 
 class Survey:
@@ -43,11 +41,18 @@ class Survey:
     """
 
     def __init__(
-        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, *, is_strict: bool = False
+        self,
+        trial: Trial,
+        forward: str,
+        runs: Callable[[int], Trace] | None,
+        is_strict: bool,
+        code: Code,
+        now: list[Outlook],
     ) -> None:
         self.is_strict = is_strict
         self.code, self.trial, self.now = code, trial, now
-        self.first = first_wrong(now)
+        first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
+        self.first = first % (len(now) - 1)  # the last result is of the first sample again
         self.right = runs(self.first) if runs else None
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
@@ -99,24 +104,23 @@ class Survey:
     def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:
         """Return the code with the edit, if it helps. place: of an edit of an expression, which makes this quicker"""
         if place and not place.hidden:
-            scope = self.code.scope
-            function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
+            function = self._with(place, lambda env, _: self.code.value(edit.new, env))
         else:
-            function = self.trial.compiled(edit.of(self.code))
+            function = self.trial.compiled(edit.applied)
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if mended_by([now], [then]):
-            edit = edit.tidied(self.code)
-            code = edit.of(self.code)
-            after = self.trial.looks(code)
+            edit = edit.tidied()
+            after = self.trial.looks(edit.applied)
             mended, moved = mended_by(self.now, after), moved_by(self.now, after)
             if mended and not (self.is_strict and len(moved) >= len(mended)):
-                return edit, code, after
+                return edit, after
         return None
 
     def badness(self, made: Made) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many
         samples?"""
-        return has_failed(made[2]), bool(moved_by(self.now, made[2])), sum(len(outlook.wrong) for outlook in made[2])
+        _, after = made
+        return has_failed(after), bool(moved_by(self.now, after)), sum(len(outlook.wrong) for outlook in after)
 
     def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
         """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.
@@ -124,7 +128,7 @@ class Survey:
         assert self.right is not None
         self.trial.left -= _PART
         try:
-            arrays = list(telling(eval(expression(text), {**self.code.scope, **env})))
+            arrays = list(telling(self.code.value(text, env)))
         except Exception:  # of the author's code, edited
             return False
         for array in arrays if is_new else ():

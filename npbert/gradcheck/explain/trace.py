@@ -23,7 +23,6 @@ from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
 _MOST_NUMBERS = 1000  # of an array that is compared
-_GIVEN = "return"
 
 Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""
@@ -82,9 +81,8 @@ class Trace:
         self.events = events
         self._names: dict[tuple[int, frozenset[complex]], set[str]] = {}  # by the call and the numbers of an array
         for place, value, call in events:
-            name = _GIVEN if place.is_given else place.name
             for array in telling(value):
-                self._names.setdefault((call, _numbers(array)), set()).add(name)
+                self._names.setdefault((call, _numbers(array)), set()).add(place.name)
         self._having: dict[complex, list[tuple[int, frozenset[complex]]]] = {}  # the keys by each of their numbers
         for key in self._names:
             for number in key[1]:
@@ -108,8 +106,8 @@ class Trace:
     def lacks(self, place: CodePlace, array: Array, call: int) -> bool:
         """True if the array never occurred in this call, if its name in this place has other values, or if this place
         gives away what the right code does not."""
-        found, name = self.names_of(array, -array, call=call), _GIVEN if place.is_given else place.name
-        return not found or (name in self._all_names and name not in found)
+        found = self.names_of(array, -array, call=call)
+        return not found or (place.name in self._all_names and place.name not in found)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order

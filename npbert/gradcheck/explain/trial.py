@@ -64,11 +64,6 @@ def moved_by(before: Sequence[Outlook], after: Sequence[Outlook]) -> set[str]:
     }
 
 
-def first_wrong(outlooks: list[Outlook]) -> int:
-    """Return the number of the first sample with a wrong output; the last result is of the first sample again."""
-    return next((k for k, outlook in enumerate(outlooks) if outlook.wrong), 0) % (len(outlooks) - 1)
-
-
 def has_failed(outlooks: Iterable[Outlook]) -> bool:
     """True if the code fails on some sample."""
     return RAISES in wrong_in(outlooks)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, expression, text_of
+from npbert.gradcheck.explain.code import Code, text_of
 from npbert.gradcheck.explain.places import CodePlace
 
 _AXES = ("0", "1", "-1", "-2", "(0, 1)")
@@ -45,7 +45,7 @@ class Vocabulary:
             "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps),
             "V": self._others,
             "Z": _shapes,
-            "W": lambda place: (e for e, value in self._valued(place.env) if broadcasts(value, place.value)),
+            "W": lambda place: (e for e, value in self._valued(place.env) if _broadcasts(value, place.value)),
         }
 
     def drawn(self, letter: str, place: CodePlace) -> Iterator[str]:
@@ -85,10 +85,9 @@ class Vocabulary:
 
     def _evaluated(self, texts: Iterable[str], env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the expressions that have a value, with it."""
-        scope = {**self.code.scope, **env}
         for text in texts:
             try:
-                value = eval(expression(text), scope)
+                value = self.code.value(text, env)
             except Exception:  # of the author's code: an undefined name, shapes that do not fit
                 continue
             yield text, value
@@ -132,10 +131,8 @@ def _shapes(place: CodePlace) -> Iterator[str]:
             yield f"{name}.shape"
 
 
-def broadcasts(value: Any, to: Any) -> bool:
-    """True if a number or array broadcasts to `to` without changing its shape; never for a list."""
-    if not isinstance(value, np.ndarray | np.generic | int | float):
-        return False
+def _broadcasts(value: Any, to: Any) -> bool:
+    """True if a number or array broadcasts to `to` without changing its shape."""
     with contextlib.suppress(ValueError):
         return np.broadcast_shapes(np.shape(value), np.shape(to)) == np.shape(to)
     return False

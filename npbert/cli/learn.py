@@ -26,8 +26,8 @@ from npbert.learn import (
     printing,
     write_missing,
 )
-from npbert.learn.answer_file import Printed
 from npbert.learn.exercises import EXERCISES, VARIANTS
+from npbert.learn.process import Printed
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]

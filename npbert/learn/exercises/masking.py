@@ -73,7 +73,7 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
     """Yield the facts of these calls, as for check_fact: those of single ones, and of many the shares, too. What comes
     later may only follow from a wrong one. masked, labels: (calls, N)"""
     chosen, is_mask, is_word = labels != IGNORED, masked == words.mask_id, words.is_word[ids]
-    where = CHOICE if (chosen & (masked == ids)).any() else LABELS  # without a label for words that stay
+    where = CHOICE if (chosen & (masked == ids)).sum() > 2 else LABELS  # perhaps words that stay have no label
     calls, number = len(masked), is_word.sum()
     count = min(most, number)
     yield "{found} places have a label, wanted {wanted}, which is count", where, chosen.sum(axis=1), count

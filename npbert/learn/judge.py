@@ -141,9 +141,11 @@ def findings_of(compared: Comparison) -> list[Finding]:
             break
     own = own.run(_ADDITIONS) if own.steps else begun()  # an edit that only lets it run may stand in the way
     own.replace(_LINES)
-    found = [*(step.finding for step in own.steps), own.suspect()]
+    source = code.text.decode()  # of an edit of edited code nothing is shown
+    found = [step.finding for step in own.steps if step.finding.place.partition("\n")[0] in source]
+    found += filter(None, [own.suspect()])
     wrong = set(compared.all_wrong())
-    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]
+    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found]
 
 
 def _briefly(names: set[str], wrong: set[str]) -> str:

@@ -169,20 +169,28 @@ def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
 
 
 def _later_uses(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield, in every place after a statement, the use of a variable as it was before the statement changed it; and the
-    addition of what a call returns, if that is not used."""
+    """Yield the use of a variable as it was before a statement changed it, and the addition of what a call returns, if
+    that is not used: in every place after the statement, alone and with all places after it."""
     for number, each in enumerate(statements):
+        is_call = isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
+        if not (is_call or isinstance(each, ast.Assign | ast.AugAssign)):
+            continue
         start, _ = code.span(each)
         changed, _ = _variables_of(each)
         lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
-        is_call = isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
-        for later in statements[number + 1 :] if is_call or isinstance(each, ast.Assign | ast.AugAssign) else ():
-            for name in names_in(later):
-                kind, first, new = "overwritten", f"{name.id}_before = np.copy({name.id}); ", f"{name.id}_before"
-                if is_call:
-                    kind, first, new = "unused result", "unused = ", f"({name.id} + unused)"
-                if is_call or name.id in lost:
-                    yield _of_statements(code, kind, each, later, [(start, start, first), (*code.span(name), new)])
+        uses: dict[str, dict[tuple[int, int], ast.stmt]] = {}
+        for later in statements[number + 1 :]:
+            for use in names_in(later):
+                uses.setdefault(use.id, {})[code.span(use)] = later  # the innermost statement is the last
+        for name in [name for name in uses if is_call or name in lost]:
+            kind, first, new = "overwritten", f"{name}_before = np.copy({name}); ", f"{name}_before"
+            if is_call:
+                kind, first, new = "unused result", "unused = ", f"({name} + unused)"
+            places = sorted(uses[name])
+            for at in range(len(places)):
+                for some in (places[at : at + 1], places[at:]):
+                    changes = [(start, start, first), *((*place, new) for place in some)]
+                    yield _of_statements(code, kind, each, uses[name][some[-1]], changes)
 
 
 def _indent(statement: ast.stmt) -> str:

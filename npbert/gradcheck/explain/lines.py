@@ -12,6 +12,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ def whole_edits(survey: Survey) -> Iterator[Made]:
     if that is computed from other wrong numbers."""
     for place in survey.reach if survey.right else ():
         if place.is_whole and place.is_float and place.statement not in survey.fine:
-            made = (survey.made(edit) for edit in transplants(place, survey))
+            edits = (replace(edit, kind="result") for edit in transplants(place, survey))
+            made = map(survey.made, edits)
             yield from filter(None, made)
 
 

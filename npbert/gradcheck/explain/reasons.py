@@ -46,6 +46,7 @@ missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.
 expression | 2.8 | The value of this expression is wrong.
+result | 2.8 | This result is wrong, and perhaps values from which it is computed.
 """
 """kind | cost | what is true"""
 

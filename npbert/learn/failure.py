@@ -98,8 +98,11 @@ def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     seen = dict(variables)
     for name, part in getattr(variables.get("self"), "__dict__", {}).items():
         seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    own = {name: value for name, value in seen.items() if not name.startswith("__")}
-    shown = {name: getattr(value, "shape", None) for name, value in own.items() if isinstance(value, np.ndarray | None)}
+    shown = {
+        name: getattr(value, "shape", None)
+        for name, value in seen.items()
+        if isinstance(value, np.ndarray | None) and not name.startswith("__")
+    }
     names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
     return ", ".join(f"{name} {shown[name]}" for name in names[:MOST_SHAPES])
 

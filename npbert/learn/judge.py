@@ -80,8 +80,7 @@ def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdic
     lines = [f"line {line}" for line in sorted({each.line for each in findings if each.is_edit})]
     elsewhere = [line for line in lines if f"{line} " not in compared.failure.says.lower()]
     told = f"It comes from {' and '.join(elsewhere)}." if elsewhere else ""
-    verdict = Verdict(compared.failure.says, told).because_of(compared.failure.because)
-    return replace(verdict, findings=findings)
+    return Verdict(compared.failure.says, told, findings).because_of(compared.failure.because)
 
 
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:

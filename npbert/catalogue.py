@@ -6,6 +6,7 @@ ids and rows repeat, some labels are ignored, p is not 0.5, and the decoder is t
 blocks random shapes.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -53,7 +54,7 @@ class Setting:
         """
         layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
         randomize(layer, np.random.default_rng(seed + 1))
-        drawn = self.inputs(np.random.default_rng(seed + 2))
+        drawn = copy.deepcopy(self.inputs(np.random.default_rng(seed + 2)))  # what is given may change
         inputs = [value.astype(dtype) if getattr(value, "dtype", None) == np.float64 else value for value in drawn]
         return layer, tuple(inputs), np.random.default_rng(seed + 3)
 

@@ -66,7 +66,7 @@ def check_fact(function: Any, says: str, where: str, found: Array, wanted: Any, 
         seen = re.search(where, "".join(lines))
         number = seen.string[: seen.end()].count("\n") if seen else 0
         told = says.format(*place, found=found[place], wanted=right)
-        raise GradientError(f"in the result, {told}; see line {first + number}, {lines[number].strip()}")
+        raise GradientError(f"in the result, {told}; look around line {first + number}, {lines[number].strip()}")
 
 
 def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Array) -> Iterator[tuple[Any, ...]]:

@@ -39,8 +39,10 @@ def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:
         return
     for place in survey.unknown:
         for edit, is_new in sorted(_toward(place, survey, right), key=lambda each: each[0].rank):
-            made = None if survey.trial.is_over else survey.made(edit)
-            if not (made or alone or survey.trial.is_over) and is_new:
+            if survey.trial.is_over:
+                return
+            made = survey.made(edit)
+            if is_new and not (made or alone):
                 made = _made_known(edit, survey, right)
             if made:
                 yield made
@@ -50,7 +52,9 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[
     """Yield the edits of a statement with which it may have numbers of the right code, and whether they are new; none
     if it reads numbers that the right code lacks, as then an earlier line comes first."""
     here = [place for place in survey.reach if place.statement is unknown.statement]
-    if not all(right.names_of(array) for each in here if each.is_name for array in telling(each.value)):
+    if survey.trial.is_over or not all(
+        right.names_of(array) for each in here if each.is_name for array in telling(each.value)
+    ):
         return
     code = survey.code
     yield from ((edit, True) for edit in statement_edits(code, [unknown.statement], ()))
@@ -60,6 +64,8 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[
             for place in here:
                 if start <= code.span(place.expr)[0] < end:
                     for edit in edits_of(place, survey.vocabulary, KINDS):
+                        if survey.trial.is_over:
+                            return
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
                         after_it = f"{before}{edit.new}{after}"
                         if survey.has_right_numbers(after_it, whole.env):

@@ -91,8 +91,8 @@ class Mending:
 
     @property
     def is_sure(self) -> bool:
-        """False if an edit was right by chance, which stands in the way of others."""
-        return len(self.steps) == len(self._steps)
+        """False if an edit was right by chance, which stands in the way of others; True of code that fails."""
+        return has_failed(self._first) or len(self.steps) == len(self._steps)
 
     @property
     def left(self) -> set[str]:

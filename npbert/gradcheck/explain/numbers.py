@@ -58,15 +58,18 @@ def _times(factor: float) -> str:
 
 def _places(wrong: Array, is_off: Array) -> Iterator[tuple[str, str]]:
     """Return the rows or columns with the errors, if most of their numbers are wrong; otherwise the places."""
-    zero = "" if wrong[is_off].any() else ": it is 0 there"
     for axis, item in enumerate(("row", "column")[: wrong.ndim]):
         off = np.flatnonzero(np.moveaxis(is_off, axis, 0).reshape(is_off.shape[axis], -1).any(axis=1))
         if 0 < len(off) < is_off.shape[axis] and np.take(is_off, off, axis).mean() > 0.5:
-            places = _first(off)
+            places, zero = _first(off), _zero(np.take(wrong, off, axis))
             yield "place", f"is right but for {item if wrong.ndim > 1 else 'number'} {places} (counted from 0){zero}"
     if is_off.any() and is_off.mean() <= 0.5:
         where = f"{is_off.sum()} of its {is_off.size} numbers, at {_first(np.argwhere(is_off).tolist())}"
-        yield "place", f"is right but for {where} (counted from 0){zero}"
+        yield "place", f"is right but for {where} (counted from 0){_zero(wrong[is_off])}"
+
+
+def _zero(there: Array) -> str:
+    return "" if there.any() else ": it is 0 there"
 
 
 def _first(places: Any) -> str:

@@ -38,7 +38,7 @@ needless copy | 1.4 | What is written into this copy is lost.
 real array | 1.5 | The array is real, so what is written into it loses its imaginary part.
 overwritten | 1.65 | A value that is needed later is overwritten.
 unused result | 1.65 | What this call returns is not used.
-line order | 1.4 | Line {} is in the wrong place.
+line order | 1.45 | Line {} is in the wrong place.
 lengths | 1.9 | Lengths do not add up, but their squares do.
 two uses | 1.9 | What is used twice has a gradient from each use.
 too much | 1.95 | Only a part of this is needed.

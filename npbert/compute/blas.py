@@ -73,8 +73,10 @@ def count_of_its_own() -> int:
         return _state.own_count if _state.users else blas.get()
 
 
-def _hold(user: object, threads: int) -> bool:
-    """Set BLAS to `threads` threads until `_release(user)`. Returns: whether it is set."""
+def hold(user: object, threads: int = 1) -> bool:
+    """Set BLAS to `threads` threads until `release(user)`, or to one while there are several users.
+
+    Returns False, and does nothing, if BLAS cannot be set, or if it has a user and several threads are asked for."""
     blas = blas_threads()
     if blas is None:
         return False
@@ -88,8 +90,10 @@ def _hold(user: object, threads: int) -> bool:
     return True
 
 
-def _release(user: object) -> None:
-    """End the hold of `user`. The last one gives BLAS its own threads back. A second release does nothing."""
+def release(user: object) -> None:
+    """End the hold of `user`. The last one gives BLAS its own threads back. A second release does nothing.
+
+    A KeyboardInterrupt may break it off, so call it twice: in `try`, and again in `finally`."""
     if user in _state.users:
         with _state.lock:
             if _state.users == {user} and (blas := blas_threads()):
@@ -99,17 +103,15 @@ def _release(user: object) -> None:
 
 @contextlib.contextmanager
 def hold_blas(threads: int = 1) -> Iterator[bool]:
-    """Within it, BLAS has `threads` threads, or one while there are several users.
-
-    Gives False, and does nothing, if BLAS cannot be set, or if it has a user and several threads are asked for."""
+    """Within it, BLAS is held, if the value is True: see `hold`."""
     user = object()
     try:
-        yield _hold(user, threads)
+        yield hold(user, threads)
     finally:
         try:
-            _release(user)
+            release(user)
         finally:
-            _release(user)  # again, as a KeyboardInterrupt may interrupt the first call
+            release(user)
 
 
 def start_in_child() -> None:

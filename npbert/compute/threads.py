@@ -90,12 +90,18 @@ def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None
         found[number] = work(item)
 
     within = max(1, _here.ways // max(1, of or len(items)))
-    with blas.hold_blas() if _here.count != 1 else contextlib.nullcontext() as is_held:
-        doers = min(threads, len(items)) if is_held else 1
+    user = object()
+    try:  # not hold_blas: an interrupt on the way into its end would leave BLAS held
+        doers = min(threads, len(items)) if _here.count != 1 and blas.hold(user) else 1
         if doers > 1:
             _on_several(partial(_drain, do, left, threads // doers, within), left, doers - 1)
         else:
             _drain(do, left, threads, within)
+    finally:
+        try:
+            blas.release(user)
+        finally:
+            blas.release(user)  # again, as a KeyboardInterrupt may interrupt the first call
     return found
 
 

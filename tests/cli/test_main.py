@@ -165,7 +165,7 @@ def all_of(kind):
     """Words that name, wherever a file or a folder is wanted, one that is not there."""
     for entry in kind.entries():
         if is_required(entry) or entry.metadata["value"] in ("FILE", "FOLDER", "MODEL"):
-            yield from (*(() if "is_argument" in entry.metadata else (flag(entry),)), "gone")
+            yield from (*(() if "is_argument" in entry.metadata else (flag(entry),)), "gone.png")
 
 
 NUMBERS = [

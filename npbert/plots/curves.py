@@ -80,7 +80,7 @@ def _curves(rows: Rows, name: str, best_step: int | None) -> dict[str, list[tupl
             value = row.get(column, _LARGEST)
             if value is None:
                 found["not finite"].append((step, 0.97))
-            elif abs(value) < _LARGEST:
+            elif abs(float(value)) < _LARGEST:
                 found[words].append((step, value))
     found["best model"] = [point for point in found["held out"] if point[0] == best_step]
     return {words: points for words, points in found.items() if points}

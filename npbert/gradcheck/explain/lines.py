@@ -77,6 +77,8 @@ def whole_edits(survey: Survey) -> Iterator[Made]:
     """Yield the expressions of the right code that make an output right in the place of any value of a statement, even
     if that is computed from other wrong numbers."""
     for place in survey.reach if survey.right else ():
+        if survey.trial.is_over:
+            return
         if place.is_whole and place.is_float and place.statement not in survey.fine:
             edits = (replace(edit, kind="result") for edit in transplants(place, survey))
             made = map(survey.made, edits)

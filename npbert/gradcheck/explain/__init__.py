@@ -6,9 +6,9 @@ gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describ
 must make all right, and `UNKNOWN` for a place without an edit; and the `VARIATIONS` of numbers. All else may change.
 
 Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
-insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be
-wrong, and its edits by cost), `lines` (by a right code). For a layer: `authors` (finds and replaces the functions
-that run), `samples` (the right gradients) and `layer`.
+insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be wrong, and its edits
+by cost), `lines` (by a right code). For a layer: `samples` (the right gradients) and `layer` (finds and replaces the
+functions that run).
 """
 
 from npbert.gradcheck.explain.code import Code

@@ -13,7 +13,6 @@ What is told, in this order:
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from types import ModuleType
 
 from npbert.gradcheck import PromiseError
@@ -132,10 +131,11 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    begun = partial(Mending, code, compared, forward=forward, right=plain)
-    own = begun().run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
-    own = own if own.steps else begun()  # an edit that only lets it run may stand in the way
-    own.replace(_LINES)
+    own = Mending(code, compared, forward=forward, right=plain)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
+    if not own.steps:
+        own.again()  # an edit that is right by chance, or only lets it run, may stand in the way
+    own.replace(_LINES).run(_ADDITIONS)
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [step.finding for step in own.steps if step.finding.place.partition("\n")[0] in source]
     found += filter(None, [own.suspect()])

@@ -74,7 +74,7 @@ class Mending:
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)
-            self._search = self._begun(code, self._now)
+            self._search = self._original = self._begun(code, self._now)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -101,6 +101,11 @@ class Mending:
             return next(filter(None, chains), ())
 
         return self._taken(tries, chain)
+
+    def again(self) -> Mending:
+        """Undo all edits. The search of the author's code goes on where it stopped."""
+        self._steps, self._now, self._search = [], self._first, self._original
+        return self
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""

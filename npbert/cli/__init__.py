@@ -38,7 +38,7 @@ COMMANDS = {
     "vocab": ("vocab:VocabCommand", "learn a vocabulary from your own text"),
     "pretrain": ("training:PretrainCommand", "pre-train a BERT on plain text"),
     "finetune": ("training:FinetuneCommand", "fine-tune a BERT on a labelled file"),
-    "evaluate": ("evaluate:EvaluateCommand", "measure a trained model"),
+    "evaluate": ("training:EvaluateCommand", "measure a trained model"),
     "report": ("pages:ReportCommand", "write a page about a training run"),
     "plot": ("plot:PlotCommand", "draw attention, gradients, vectors or a run"),
     "params": ("params:ParamsCommand", "list every tensor of a model, and count parameters"),

@@ -155,12 +155,11 @@ def slices(length: int, count: int) -> list[slice]:
 
 
 class _State:
-    """The state shared by the threads of a process. A forked process starts with a new one."""
+    """The state shared by the threads of a process. A forked process has neither their pool nor their lock."""
 
-    def __init__(self, count: int | None = None) -> None:
-        self.count = count
-        self.pool: ThreadPoolExecutor | None = None
-        self.lock = threading.Lock()
+    count: int | None = None
+    pool: ThreadPoolExecutor | None = None
+    lock = threading.Lock()
 
 
 class _Here(threading.local):
@@ -189,8 +188,7 @@ def processors() -> Collection[int]:
 
 
 def _start_in_child() -> None:
-    global _state
-    _state = _State(_state.count)
+    _state.pool, _state.lock = None, threading.Lock()
     blas.start_in_child()
 
 

@@ -9,8 +9,8 @@ from npbert.core import IGNORED, Sequences
 
 
 class Shapes:
-    """D features in H heads, feed-forward size F, V ids; random ids, rows and labels, some of them repeated, some labels
-    ignored.
+    """D features in H heads, feed-forward size F, V ids; ids, rows and labels are random, some of them repeated, some
+    labels ignored.
 
     lengths (B,): of the sequences, padded to T tokens.
 

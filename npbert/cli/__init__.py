@@ -156,8 +156,8 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
         if launched_rank() == 0:  # what is the same for all processes
-            tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
-            tell(f"{prog}: error: {printable(str(error))}")
+            how = f"usage: {usage(prog, kind)}\n       {prog} --help for more"
+            tell(f"{how}\n{prog}: error: {printable(str(error))}")
         return 2
     if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
         error.filename = "standard output"

@@ -84,8 +84,9 @@ class Comparison:
         """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""
         right = self.right[k]
         rounding = self.blank.tolerance * max(map(magnitude, right.values()))
-        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in _alike(numbers, right).items()}
-        return numbers.keys() - {name for name, size in off.items() if size <= rounding}
+        pairs = _alike(numbers, right).items()
+        close = {name for name, pair in pairs if magnitude(np.subtract(*pair, dtype=float)) <= rounding}
+        return numbers.keys() - close
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
@@ -94,8 +95,11 @@ class Comparison:
 
 def _alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
     """Return the arrays of real numbers that have the right shape, each with the right one."""
-    pairs = ((name, array, right[name]) for name, array in numbers.items())
-    return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
+    return {
+        name: (one, right[name])
+        for name, one in numbers.items()
+        if is_number(one) and np.shape(one) == np.shape(right[name])
+    }
 
 
 def is_number(value: Any) -> bool:
@@ -123,7 +127,13 @@ def fact_of(compared: Comparison, name: str) -> str:
     for finding in explain(one, right, name=name[1:] if is_gradient else name):
         if is_gradient or finding.kind in _OF_ANY:
             return name + finding.cause.removeprefix(finding.subject)
-    return _example(name, np.asarray(one), right)
+    one = np.asarray(one)
+    off = np.abs(np.subtract(one, right, dtype=float))
+    place, number = largest_at(off), np.count_nonzero(off > 1e-6 * magnitude(right))
+    where = f" at {list(place)}" if place else ""
+    count = f"; {number} of its {off.size} numbers are wrong" if number and place else ""
+    digits = 6 if f"{one[place]:.6g}" != f"{right[place]:.6g}" else 12
+    return f"{name} is wrong: {one[place]:.{digits}g}{where}, wanted {right[place]:.{digits}g}{count}"
 
 
 def _missing_rows(one: Array, right: Array) -> str:
@@ -138,13 +148,3 @@ def _missing_rows(one: Array, right: Array) -> str:
         f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Start "
         "with np.zeros of the whole shape, and put your rows in their places"
     )
-
-
-def _example(name: str, one: Array, right: Array) -> str:
-    """Return the number that differs most."""
-    off = np.abs(np.subtract(one, right, dtype=float))
-    place, number = largest_at(off), np.count_nonzero(off > 1e-6 * magnitude(right))
-    where = f" at {list(place)}" if place else ""
-    count = f"; {number} of its {off.size} numbers are wrong" if number and place else ""
-    digits = 6 if f"{one[place]:.6g}" != f"{right[place]:.6g}" else 12
-    return f"{name} is wrong: {one[place]:.{digits}g}{where}, wanted {right[place]:.{digits}g}{count}"

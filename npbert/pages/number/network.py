@@ -42,15 +42,15 @@ def network(config: BertConfig) -> list[dict[str, Any]]:
         x, y = into[number : number + 2]
         stages.append(("layer", {"L": layer, "x": x, "y": y, "out": y[-1]}))
     stages.append(("end", {"x": into[-1]}))
-    lines = [(line, own) for stage, own in stages for line in formulas()["network"][stage].strip().splitlines()]
-    return [_step(line, names | own) for line, own in lines]
-
-
-def _step(line: str, names: dict[str, str]) -> dict[str, Any]:
-    begin, title, *pairs = line.split("; ")
-    kind, part = begin.format(**names).split(" ")
-    named = dict(pair.format(P=part, **names).split("=", 1) for pair in pairs)
-    return {"kind": kind, "part": part, "title": title.format(**names), "named": named}
+    steps = []
+    for stage, own in stages:
+        known = names | own
+        for line in formulas()["network"][stage].strip().splitlines():
+            begin, title, *pairs = line.split("; ")
+            kind, part = begin.format(**known).split(" ")
+            named = dict(pair.format(P=part, **known).split("=", 1) for pair in pairs)
+            steps.append({"kind": kind, "part": part, "title": title.format(**known), "named": named})
+    return steps
 
 
 Frame: TypeAlias = tuple[Any, str]

@@ -18,9 +18,9 @@ from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
+from npbert.training.parallel import Shares
 from npbert.training.progress import Data, Evaluation, Progress, Step
 from npbert.training.settings import TrainerSettings, differences
-from npbert.training.shares import Shares
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")

@@ -1,6 +1,6 @@
-"""Draws the attention of a model, head by head."""
+"""Heat maps of shares: the attention of a model, head by head, and predicted labels by true ones."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,17 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Embed, Task
-from npbert.plots.drawing import label, name_places, new_figure, shares, style
+from npbert.io import import_extra
+from npbert.plots.drawing import BLUE, INK, label, name_places, new_figure, new_panel, style
 
 MOST_TOKENS = 48
+_MOST_WITH_COUNTS = 16
+
+
+def shares() -> Any:
+    """Return the colors of shares, as of attention: 0 is white, and darker is more."""
+    colors = import_extra("matplotlib.colors")
+    return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
 @style()
@@ -47,4 +55,27 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     figure.supxlabel("key")
     figure.supylabel("query")
     figure.colorbar(cells, ax=panels, label="share of attention", fraction=0.05, aspect=30)
+    return figure
+
+
+@style()
+def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
+    """Draw a confusion matrix: a row for each true label, a column for each predicted one, with the number of examples.
+    Darker is a larger share of the row; right predictions are on the diagonal. counts (C, C).
+
+    (Extra: plot.) Raises: ValueError for counts of another shape.
+    """
+    table, size = np.array(counts, float), len(labels)
+    if table.shape != (size, size):
+        raise ValueError(f"counts has shape {table.shape}, wanted a row and a column for each of {size} labels")
+    of_row = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    width, height = max(3.4, 1.8 + 0.42 * size), max(2.6, 1.5 + 0.36 * size)
+    figure, axes = new_panel(width, height, "Confusion matrix", xlabel="predicted label", ylabel="true label")
+    image = axes.imshow(of_row, shares(), vmin=0, vmax=1, interpolation="none", zorder=1)
+    name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
+    name_places(axes.yaxis, labels)
+    for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
+        color = "#ffffff" if of_row[place] > 0.4 else INK
+        axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
+    figure.colorbar(image, ax=axes, label="share of the row")
     return figure

@@ -35,13 +35,13 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     task: Any = Embed.from_pretrained(model, pooling="mean") if isinstance(model, str | Path) else model
     bert = getattr(task.model, "bert", task.model)
     (encoding,) = task.tokenizer.encode([text])
-    if len(encoding.ids) > MOST_TOKENS:
-        wanted = f"wanted at most {MOST_TOKENS} for a picture"
-        raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
+    tokens = encoding.tokens
+    if len(tokens) > MOST_TOKENS:
+        raise ValueError(f"the text has {len(tokens)} tokens, wanted at most {MOST_TOKENS} for a picture")
     numbers = list(dict.fromkeys(bert.layer_numbers(layers, 1).values()))
     found = bert.attention_probabilities(task.tokenizer.batch([encoding]), numbers)
     probabilities = np.stack([found[number][0] for number in numbers])  # (layers, H, T, T)
-    room, size = 0.5 + 0.06 * max(map(len, map(label, encoding.tokens))), 0.3 + 0.095 * len(encoding.tokens)
+    room, size = 0.5 + 0.06 * max(map(len, map(label, tokens))), 0.3 + 0.095 * len(tokens)
     lines, heads, *_ = probabilities.shape
     figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.4, size * lines + room + 0.6), "Attention")
     panels = figure.subplots(lines, heads, squeeze=False, sharex=True, sharey=True)
@@ -49,8 +49,8 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     for (line, head), panel in np.ndenumerate(panels):
         cells = panel.pcolormesh(probabilities[line, head], **look)
         panel.set(title=f"layer {numbers[line]}, head {head + 1}", aspect="equal")
-        name_places(panel.xaxis, encoding.tokens, at=0.5, upright=True, fontsize=6)
-        name_places(panel.yaxis, encoding.tokens, at=0.5, fontsize=6)
+        name_places(panel.xaxis, tokens, at=0.5, upright=True, fontsize=6)
+        name_places(panel.yaxis, tokens, at=0.5, fontsize=6)
     panel.invert_yaxis()  # shared by all
     figure.supxlabel("key")
     figure.supylabel("query")

@@ -32,7 +32,7 @@ _SEED = 0  # with it, no ReLU sees a number so near 0 that a finite difference c
 Build = Callable[[Any, Init], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setting:
     """A layer of the catalogue, with a function to build it (or a wrong variant of it), and its inputs.
 

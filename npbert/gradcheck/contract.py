@@ -51,6 +51,17 @@ class Call:
                 raise WrongShapeError(name, found, value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
+    def as_far_as_it_runs(self) -> tuple[Gradients, Exception | None]:
+        """Return the gradients, or of a backward that raises those of parameters by then, with its error. In a wrong
+        shape they are no error, and those after it may be missing."""
+        parameters = self.function.parameters.items()
+        try:
+            return self.backward(), None
+        except WrongShapeError as error:
+            return {name: np.array(each) for name, each in error.gradients.items()}, None
+        except Exception as error:  # of the author's code
+            return {name: each.grad.copy() for name, each in parameters if each.grad.any()}, error
+
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
         for name in changed(self._returned):

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck import GradientError, PromiseError
-from npbert.gradcheck.explain import RAISES, Outlook
+from npbert.gradcheck.explain import Outlook, outlook_of, wrong_among
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn.blank import Blank, Numbers
@@ -28,6 +27,9 @@ class Comparison:
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
         self.blank, self.samples, self.right = blank, blank.seeds, blank.right_numbers
+        self.accuracy = [
+            dict.fromkeys(right, blank.tolerance * max(map(magnitude, right.values()))) for right in self.right
+        ]  # of rounding, relative to the largest number
         self.file = str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
         self.given, self.wrong = list[Numbers](), list[set[str]]()
@@ -69,32 +71,14 @@ class Comparison:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
         with in_place_of(self.function, function):
             numbers, error = self._run(k, stops=True)
-        wrong, right = self._wrong(numbers, k), self.right[k]
         if isinstance(error, PromiseError):
-            return Outlook(set(error.subjects), set(right))
-        alike = _alike(numbers, right)
-        missing = right.keys() - numbers.keys()
-        is_stopped = error or (missing and wrong - alike.keys())  # as add_grad refuses another shape
-        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike.keys() - wrong, alike)
+            return Outlook(set(error.subjects), set(self.right[k]))
+        return outlook_of(numbers, self.right[k], self.accuracy[k], error)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
-        """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""
-        right = self.right[k]
-        rounding = self.blank.tolerance * max(map(magnitude, right.values()))
-        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in _alike(numbers, right).items()}
-        return numbers.keys() - {name for name, size in off.items() if size <= rounding}
+        """Return the names of the numbers that differ beyond rounding."""
+        return wrong_among(numbers, self.right[k], self.accuracy[k])
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
         return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
-
-
-def _alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
-    """Return the arrays of real numbers that have the right shape, each with the right one."""
-    pairs = ((name, array, right[name]) for name, array in numbers.items())
-    return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
-
-
-def is_number(value: Any) -> bool:
-    """True for an array of real numbers."""
-    return np.asarray(value).dtype.kind in "fiub"

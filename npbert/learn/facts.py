@@ -6,9 +6,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import explain
+from npbert.gradcheck.explain import is_number
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import largest_at
-from npbert.learn.comparison import Comparison, is_number
+from npbert.learn.comparison import Comparison
 
 _OF_ANY = "factor", "not finite"
 """The kinds of facts that are told of arrays that are no gradients, too."""

@@ -219,9 +219,8 @@ def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -
     for number, golds in enumerate(answers):
         if isinstance(golds, str):
             raise TypeError(f"answers[{number}] is the string {golds!r}, wanted a list of gold answers")
-    total_exact = sum(exact_match(*pair) for pair in pairs)
-    total_f1 = sum(token_f1(*pair) for pair in pairs)
-    return {"exact_match": 100 * total_exact / len(pairs), "f1": 100 * total_f1 / len(pairs)}
+    scores = {"exact_match": exact_match, "f1": token_f1}
+    return {name: 100 * sum(score(*pair) for pair in pairs) / len(pairs) for name, score in scores.items()}
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {

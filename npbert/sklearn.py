@@ -35,8 +35,6 @@ class ReadsTexts(base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Return tags for texts, so that scikit-learn does not expect columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
-        if tags.transformer_tags:
-            tags.transformer_tags.preserves_dtype = []  # always float32
         return tags
 
 
@@ -61,6 +59,12 @@ class SentenceVectors(base.ClassNamePrefixFeaturesOutMixin, base.TransformerMixi
     normalize: bool | None = None
     max_length: int | None = None
     batch_size: int | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of ReadsTexts, with float32 vectors."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     def fit(self, X: Any, y: Any = None) -> "SentenceVectors":
         """Read the checkpoint. X: texts, only checked. y: not used."""

@@ -1,7 +1,8 @@
 """LayerBlank: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -57,19 +58,13 @@ class LayerBlank(Blank):
         with function.unchanged():
             call = Call(function)
             yield {"y": np.copy(call.y)}
-            found: Mapping[str, Any] = {}
-            try:
-                found = call.backward()
-            except WrongShapeError as error:
-                found = error.gradients
-                return
-            except Exception:
-                found = {name: each.grad for name, each in function.parameters.items() if each.grad.any()}
-                raise
-            finally:
-                yield {shown[name]: np.array(gradient) for name, gradient in found.items()}
+            found, error = call.as_far_as_it_runs()
+            yield {shown[name]: gradient for name, gradient in found.items()}
+            if error:
+                raise error
         if seed < 2:
-            promised_gradients(function)
+            with suppress(WrongShapeError):  # which the numbers show
+                promised_gradients(function)
 
     @property
     def fixed(self) -> tuple[str, ...]:

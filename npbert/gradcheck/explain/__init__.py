@@ -6,8 +6,8 @@ gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describ
 must make all right, and `UNKNOWN` for a place without an edit; and the `VARIATIONS` of numbers. All else may change.
 
 Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
-insert), `edits` (the visitor that applies them), `trial` (runs and counts), `survey` (what may be wrong), `search` (by
-cost), `lines` (by a right code). For a layer: `authors` (finds and replaces the functions
+insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be
+wrong, and its edits by cost), `lines` (by a right code). For a layer: `authors` (finds and replaces the functions
 that run), `samples` (the right gradients) and `layer`.
 """
 
@@ -16,7 +16,7 @@ from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe, describ
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.search import SAFE
-from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook
+from npbert.gradcheck.explain.trial import Oracle, Outlook, is_number, outlook_of, wrong_among
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 
 __all__ = [
@@ -25,13 +25,15 @@ __all__ = [
     "KINDS",
     "UNKNOWN",
     "VARIATIONS",
-    "RAISES",
     "TRIES",
     "Code",
     "Finding",
     "Mending",
     "Oracle",
     "Outlook",
+    "is_number",
+    "outlook_of",
+    "wrong_among",
     "EditStep",
     "describe",
     "describe_edit",

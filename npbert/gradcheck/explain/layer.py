@@ -20,12 +20,12 @@ from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, outlook_of, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.replacing import in_place_of
-from npbert.gradcheck.report import Gradients, PromiseError, WrongShapeError
+from npbert.gradcheck.report import PromiseError
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -44,43 +44,23 @@ class LayerOracle:
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function on sample k, as in Oracle."""
         sample = self.samples[k]
-        names = set(map(d, sample.right))
+        names = set(sample.right)
         tried = copy.copy(sample.function)  # an edit that returns None makes an input a constant, of this copy alone
         try:
             with in_place_of(self.function, function), tried.unchanged():
                 call = Call(tried)
                 if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
                     return Outlook(names)  # of another y
-                given, wrong = _as_far_as_it_runs(call)
-                wrong |= {d(name) for name, gradient in given.items() if not sample.accepts(name, gradient)}
-                if RAISES not in wrong:
-                    wrong |= names - set(map(d, given))
-                if k == 0 and not wrong:
+                gradients, error = call.as_far_as_it_runs()
+                given = {d(name): each for name, each in gradients.items()}
+                found = outlook_of(given, sample.right, sample.accuracy, error)
+                if k == 0 and not found.wrong:
                     promised_gradients(tried)
-        except PromiseError as error:
-            return Outlook(set(error.subjects), names)
+                return found
+        except PromiseError as broken:
+            return Outlook(set(broken.subjects), names)
         except Exception:  # an error of the layer, which calls the edited function
             return FAILED
-        arrays = {d(name): (each, sample.right[name]) for name, each in given.items() if name in sample.right}
-        return Outlook(wrong, set(arrays) - wrong, arrays)
-
-
-def _as_far_as_it_runs(call: Call) -> tuple[Gradients, set[str]]:
-    """Return the gradients of the right shape, and what is wrong. If backward raises, the gradients are those of
-    parameters that have one by then."""
-    variables = call.function.variables
-    try:
-        return call.backward(), set()
-    except WrongShapeError as error:
-        found = {name: np.array(each) for name, each in error.gradients.items()}
-        like = {
-            name: each
-            for name, each in found.items()
-            if each.shape == variables[name].shape and each.dtype == variables[name].dtype
-        }
-        return like, {d(error.name)} | ({RAISES} if found.keys() < variables.keys() else set())
-    except Exception:  # of the author's code, edited
-        return {name: each.grad.copy() for name, each in call.function.parameters.items() if each.grad.any()}, {RAISES}
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:

@@ -22,7 +22,7 @@ from npbert.gradcheck.explain.code import Code, text_of
 from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.survey import Made, Survey
+from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Event, Trace, telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
@@ -32,95 +32,95 @@ _NEW = (
 )
 
 
-def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:
+def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
     """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown."""
-    right = survey.right
+    right = search.right
     if right is None:
         return
-    for place in survey.unknown:
-        for edit, is_new in sorted(_toward(place, survey, right), key=lambda each: each[0].rank):
-            if survey.trial.is_over:
+    for place in search.unknown:
+        for edit, is_new in sorted(_toward(place, search, right), key=lambda each: each[0].rank):
+            if search.trial.is_over:
                 return
-            made = survey.made(edit)
+            made = search.made(edit)
             if is_new and not (made or alone):
-                made = _made_known(edit, survey, right)
+                made = _made_known(edit, search, right)
             if made:
                 yield made
 
 
-def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[Edit, bool]]:
+def _toward(unknown: CodePlace, search: Search, right: Trace) -> Iterator[tuple[Edit, bool]]:
     """Yield the edits of a statement with which it may have numbers of the right code, and whether they are new; none
     if it reads numbers that the right code lacks, as then an earlier line comes first."""
-    here = [place for place in survey.reach if place.statement is unknown.statement]
-    if survey.trial.is_over or not all(
+    here = [place for place in search.reach if place.statement is unknown.statement]
+    if search.trial.is_over or not all(
         right.names_of(array) for each in here if each.is_name for array in telling(each.value)
     ):
         return
-    code = survey.code
+    code = search.code
     yield from ((edit, True) for edit in statement_edits(code, [unknown.statement], ()))
     for whole in here:
         if whole.is_whole and whole.is_float:
             start, end = code.span(whole.expr)
             for place in here:
                 if start <= code.span(place.expr)[0] < end:
-                    for edit in edits_of(place, survey.vocabulary, KINDS):
-                        if survey.trial.is_over:
+                    for edit in edits_of(place, search.vocabulary, KINDS):
+                        if search.trial.is_over:
                             return
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
                         after_it = f"{before}{edit.new}{after}"
-                        if survey.has_right_numbers(after_it, whole.env):
-                            yield edit, bool(survey.has_right_numbers(after_it, whole.env, is_new=True))
-            yield from ((edit, True) for edit in transplants(whole, survey))
+                        if search.has_right_numbers(after_it, whole.env):
+                            yield edit, bool(search.has_right_numbers(after_it, whole.env, is_new=True))
+            yield from ((edit, True) for edit in transplants(whole, search))
 
 
-def whole_edits(survey: Survey) -> Iterator[Made]:
+def whole_edits(search: Search) -> Iterator[Made]:
     """Yield the expressions of the right code that make an output right in the place of any value of a statement, even
     if that is computed from other wrong numbers."""
-    for place in survey.reach if survey.right else ():
-        if survey.trial.is_over:
+    for place in search.reach if search.right else ():
+        if search.trial.is_over:
             return
-        if place.is_whole and place.is_float and place.statement not in survey.fine:
-            edits = (replace(edit, kind="result") for edit in transplants(place, survey))
-            made = map(survey.made, edits)
+        if place.is_whole and place.is_float and place.statement not in search.fine:
+            edits = (replace(edit, kind="result") for edit in transplants(place, search))
+            made = map(search.made, edits)
             yield from filter(None, made)
 
 
-def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
+def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
     edit = edit.tidied()
     code = edit.applied
-    if has_failed([survey.trial.look(survey.trial.compiled(code), survey.first)]):
+    if has_failed([search.trial.look(search.trial.compiled(code), search.first)]):
         return None
-    _, unknown = right.verdicts(watched(survey.trial, code, places_in(code), survey.first))
-    if len(unknown) >= len(survey.unknown):
+    _, unknown = right.verdicts(watched(search.trial, code, places_in(code), search.first))
+    if len(unknown) >= len(search.unknown):
         return None
-    after = survey.trial.looks(code)
-    keeps = all(now.right <= then.right for now, then in zip(survey.now, after, strict=True))
+    after = search.trial.looks(code)
+    keeps = all(now.right <= then.right for now, then in zip(search.now, after, strict=True))
     return (edit, after) if keeps else None
 
 
-def suspect(survey: Survey) -> tuple[CodePlace, str] | None:
+def suspect(search: Search) -> tuple[CodePlace, str] | None:
     """Return the first place with the right value of a wrong output, or the first computed result that is in no right
     run, or is no right result: wrong outputs come from it, and no right ones; with a sentence for it."""
-    now = survey.now[survey.first]
-    for place, value, _ in watched(survey.trial, survey.code, places_in(survey.code), survey.first):
+    now = search.now[search.first]
+    for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
             if name in now.wrong and right.any() and is_equal(value, right):
                 return place, _LOST.format(name)
-    computing = {each.statement for each in survey.reach if each.is_whole and each.is_float}
-    for place, array in survey.unknown.items():
-        is_known = survey.right and survey.right.has(array)  # under another name
+    computing = {each.statement for each in search.reach if each.is_whole and each.is_float}
+    for place, array in search.unknown.items():
+        is_known = search.right and search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             return place, _NEW
     return None
 
 
-def transplants(place: CodePlace, survey: Survey) -> Iterator[Edit]:
+def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
     None with the right numbers of an output where the code only begins to compute it."""
-    code, results = survey.code, survey.now[survey.first].arrays.values()
+    code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    for text, value in _right_expressions(place, survey.right.events if survey.right else (), code):
+    for text, value in _right_expressions(place, search.right.events if search.right else (), code):
         if any(is_equal(value, right) for right in begins):
             continue
         kind = "expression"

@@ -4,7 +4,7 @@
 2. Run it once more with a hook at each expression, for its values; with a right code at hand, find the lines whose
    numbers the right code has, too (`trace.py`).
 3. Move the number of each expression a little: it is to blame if wrong outputs move with it, unless a right output
-   moves, too (`survey.py`).
+   moves, too (`search.py`).
 4. Try the edits of all that is to blame, and the moves of lines, the most common mistakes first (`search.py`). An edit
    helps if one more output is right at every sample where it changes, and in a second call, and none is newly wrong.
 5. Of the edits that help and cost about the same, take one that changes no output that stays wrong, and of these the
@@ -33,8 +33,7 @@ from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import CHEAP
-from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.survey import Made, Survey
+from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
     RAISES,
@@ -63,7 +62,7 @@ class EditStep:
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code. is_strict: see Survey
+    """A code under repair. forward: its source, for missing parts. right: a right code. is_strict: see Search
 
     steps: the edits so far, in order
     """
@@ -74,11 +73,11 @@ class Mending:
         self.trial, runs = Trial(oracle), None
         if right:
             runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
-        self._surveyed = functools.partial(Survey, self.trial, forward, runs, is_strict)
+        self._begun = functools.partial(Search, self.trial, forward, runs, is_strict)
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)
-            self._search = Search(self._surveyed(code, self._now))
+            self._search = self._begun(code, self._now)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -106,14 +105,14 @@ class Mending:
         """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
 
         def chain(search: Search) -> Sequence[Made]:
-            chains = (self._chain(search.survey, count) for count in range(1, lines + 1))
+            chains = (self._chain(search, count) for count in range(1, lines + 1))
             return next(filter(None, chains), ())
 
         return self._taken(tries, chain)
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
-        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search.survey), 1)))
+        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search), 1)))
 
     def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
         """Take edits as long as some are found. found: edits, each of the code with those before it"""
@@ -126,22 +125,22 @@ class Mending:
                     self._steps.append(EditStep(finding_of(edit, ", ".join(outputs)), outputs, moved))
                 self._now = after
                 if self.left:
-                    self._search = Search(self._surveyed(last.applied, after))
+                    self._search = self._begun(last.applied, after)
         return self
 
-    def _chain(self, survey: Survey, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
+    def _chain(self, search: Search, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
-        edits = line_edits(survey, alone=count == 1)
-        if not survey.unknown:  # what is left does not show in numbers, such as the rows that they go to
-            edits = iter(Search(survey).best(CHEAP))
+        edits = line_edits(search, alone=count == 1)
+        if not search.unknown:  # what is left does not show in numbers, such as the rows that they go to
+            edits = iter(search.best(CHEAP))
         for made in edits:
             edit, after = made
             chain = (*before, made)
             if any(edit.line == earlier.line for earlier, _ in before):
                 continue
             if not mended_by(self._now, after):
-                chain = self._chain(self._surveyed(edit.applied, after), count - 1, chain)
+                chain = self._chain(self._begun(edit.applied, after), count - 1, chain)
             elif any(self._is_needless(earlier, made) for earlier, _ in before):
                 continue
             if chain:
@@ -158,10 +157,9 @@ class Mending:
         """Return the place to look at for what is left, if one is known."""
         if not self.left or has_failed(self._first):
             return None
-        survey = self._search.survey
         with quiet():
-            found = suspect(survey)
-        return finding_at(found[0], survey.code, ", ".join(sorted(self.left)), found[1]) if found else None
+            found = suspect(self._search)
+        return finding_at(found[0], self._search.code, ", ".join(sorted(self.left)), found[1]) if found else None
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from npbert.compute import Array
 from npbert.core import named_parameters
 from npbert.gradcheck.contract import Call
 from npbert.gradcheck.estimates import right_and_accuracy
+from npbert.gradcheck.explain.finding import d
 from npbert.gradcheck.explain.variations import in_manner, resized
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import magnitude
@@ -32,17 +33,13 @@ _IGNORED = -100
 class Sample(NamedTuple):
     """A copy of the layer with its inputs and its right gradients.
 
-    accuracy: the tolerance of each gradient. y: the result of forward
+    accuracy: the tolerance of each gradient, by names such as dx. y: the result of forward
     """
 
     function: ScalarFunction
     right: Gradients
     accuracy: dict[str, float]
     y: tuple[Array, ...]
-
-    def accepts(self, name: str, gradient: Array) -> bool:
-        """True if this gradient is right."""
-        return bool(magnitude(gradient - self.right[name]) <= self.accuracy[name])
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
@@ -77,7 +74,8 @@ def _runs(function: ScalarFunction) -> bool:
 def _sample_of(function: ScalarFunction) -> Sample:
     (right, relative), scales = right_and_accuracy(function), function.scales()
     largest = {name: max(_NOTHING * scales[name], magnitude(each)) for name, each in right.items()}
-    return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
+    accuracy = {d(name): relative * each for name, each in largest.items()}
+    return Sample(function, {d(name): each for name, each in right.items()}, accuracy, function.outputs())
 
 
 def _is_of_labels(value: Any) -> bool:

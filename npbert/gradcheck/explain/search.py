@@ -1,26 +1,25 @@
-"""Search: the edits of a code in order, the most common mistakes first."""
+"""Search: a code with the values of its expressions, and what wrong outputs come from each; its edits in order, the
+most common mistakes first; and what each makes right."""
 
 import ast
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from npbert.gradcheck.explain.code import text_of
-from npbert.gradcheck.explain.edits import (
-    CHANGES,
-    RIGHT,
-    Edit,
-    edits_of,
-    names_in,
-    statement_edits,
-)
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.explain.code import HOOK, Code, text_of
+from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, names_in, statement_edits
 from npbert.gradcheck.explain.grammar import rules_for
-from npbert.gradcheck.explain.places import CodePlace
+from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.survey import Made, Survey
-from npbert.gradcheck.explain.trial import has_failed, moved_by, wrong_in
+from npbert.gradcheck.explain.trace import Trace, telling, watched
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
+from npbert.gradcheck.explain.vocabulary import Vocabulary
+from npbert.gradcheck.inputs import magnitude
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used, or
@@ -41,49 +40,154 @@ _STRANGE = 2.0
 SAFE = 4.0
 """An edit of a higher cost must make all outputs right: in a part they may be right by chance."""
 _VALUE = "__value__"
+_A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
+_NOTHING = 1e-9
+_PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
+Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
+"""The value of a place, from the variables there and from a function that computes it as it was."""
+Made = tuple[Edit, list[Outlook]]
+"""An edit that helps, and the result of the code with it on every sample."""
 
 
 class Search:
-    """The search for one edit of a surveyed code. It goes on where it stopped."""
+    """now: the result of the code on every sample   first: the number of the first with something wrong
+    right: a right code's run there, if there is one   places: the expressions, with their values
+    is_strict: an edit that changes as many outputs that stay wrong as it makes right does not help
+    fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
+    """
 
-    def __init__(self, survey: Survey) -> None:
-        self.survey = survey
+    def __init__(
+        self,
+        trial: Trial,
+        forward: str,
+        runs: Callable[[int], Trace] | None,
+        is_strict: bool,
+        code: Code,
+        now: list[Outlook],
+    ) -> None:
+        self.is_strict = is_strict
+        self.code, self.trial, self.now = code, trial, now
+        first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
+        self.first = first % (len(now) - 1)  # the last result is of the first sample again
+        self.right = runs(self.first) if runs else None
+        self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
+        self.places = [place for place in everything if not place.is_target]
+        events = watched(trial, code, everything, self.first)
+        for k in range(len(now) - 1):
+            if not all(place.seen for place in self.places):
+                watched(trial, code, everything, k)
+        self.fine, self.unknown = set[ast.stmt](), dict[CodePlace, Array]()
+        if self.right:
+            self.fine, self.unknown = self.right.verdicts(events)
+        self._hooked: dict[CodePlace, Code] = {}
+
+    @cached_property
+    def reach(self) -> dict[CodePlace, int]:
+        """The places where an edit may help, as far as known, with the number of wrong outputs that move with each."""
+        moves = {place: self._moves(place) for place in self.places if not self.trial.is_over}
+        return {place: count for place, count in moves.items() if count}
+
+    def _moves(self, place: CodePlace) -> int:
+        """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
+        moves, too."""
+        now = self.now[self.first]
+        if not (place.hidden or place.seen or has_failed(self.now)):
+            return 0
+        if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
+            return len(now.wrong)
+        rng = np.random.default_rng(0)
+        then = self._moved(place, lambda value: value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE)
+        spoiled = now.right - then.right
+        if spoiled and all(_is_nothing(now, name) for name in spoiled):  # a sum that is 0 may stay so
+            self.trial.left += 1  # one place is one try
+            then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
+        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
+        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
+        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
+
+    def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:
+        """Return the result on the first wrong sample, with the value of a place changed."""
+        return self.trial.look(self._with(place, lambda _, value_as_it_was: change(value_as_it_was())), self.first)
+
+    def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
+        """Return the code with another value in a place."""
+        if place not in self._hooked:  # parsed only once for each place
+            start, end = self.code.span(place.expr)  # an inner function knows the names it reads
+            changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]
+            self._hooked[place] = self.code.edited(changes)
+        return self.trial.compiled(self._hooked[place], value)
+
+    def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:
+        """Return the code with the edit, if it helps. place: of an edit of an expression, which makes this quicker"""
+        if place and not place.hidden:
+            function = self._with(place, lambda env, _: self.code.value(edit.new, env))
+        else:
+            function = self.trial.compiled(edit.applied)
+        now, then = self.now[self.first], self.trial.look(function, self.first)
+        if mended_by([now], [then]):
+            edit = edit.tidied()
+            after = self.trial.looks(edit.applied)
+            mended, moved = mended_by(self.now, after), moved_by(self.now, after)
+            if mended and not (self.is_strict and len(moved) >= len(mended)):
+                return edit, after
+        return None
+
+    def badness(self, made: Made) -> tuple[bool, bool, int]:
+        """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many
+        samples?"""
+        _, after = made
+        return has_failed(after), bool(moved_by(self.now, after)), sum(len(outlook.wrong) for outlook in after)
+
+    def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
+        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.
+        is_new: also False if they repeat, or are those of a variable, and so may be right by chance"""
+        assert self.right is not None
+        self.trial.left -= _PART
+        try:
+            arrays = list(telling(self.code.value(text, env)))
+        except Exception:  # of the author's code, edited
+            return False
+        for array in arrays if is_new else ():
+            repeats = len(np.unique(array)) < np.count_nonzero(array) / 2
+            if repeats or any(np.array_equal(array, other) for other in env.values()):
+                return False
+        return all(map(self.right.has, arrays)) if arrays else None
 
     def best(self, most: float) -> list[Made]:
         """Return the edit that helps most among the cheapest, up to the cost `most`; [] without one."""
-        survey, found = self.survey, list[Made]()
-        while not survey.trial.is_over and self._untried and self._untried[0][0][0] <= most:
+        found = list[Made]()
+        while not self.trial.is_over and self._untried and self._untried[0][0][0] <= most:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
-                made = survey.made(edit, place)
+                made = self.made(edit, place)
                 if made and not (wrong_in(made[1]) or _leaves_unread(made)):
                     return [made]
                 if made and cost < SAFE and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
-                if survey.trial.is_over:
+                if self.trial.is_over:
                     break
-        return sorted(found, key=survey.badness)[:1]
+        return sorted(found, key=self.badness)[:1]
 
     def _more(self, made: Made) -> float:
         """Return the extra cost allowed to an edit that is better."""
         _, after = made
         if not wrong_in(after):
             return _UNREAD
-        if has_failed(self.survey.now):
+        if has_failed(self.now):
             return _TO_RUN
-        return _MORE + _ELSEWHERE * bool(moved_by(self.survey.now, after))
+        return _MORE + _ELSEWHERE * bool(moved_by(self.now, after))
 
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
-        code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
-        statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
+        code, vocabulary, fine = self.code, self.vocabulary, self.fine
+        statements = list(dict.fromkeys(place.statement for place in self.places if not place.hidden))
         nodes = [node for each in statements for node in ast.walk(each)]
         computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(code, statements, fine)]
-        most = max(self.survey.reach.values(), default=0)
-        for place, moves in self.survey.reach.items():
+        most = max(self.reach.values(), default=0)
+        for place, moves in self.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
@@ -94,7 +198,7 @@ class Search:
             for kind in kinds:
                 if kind in CHANGES:
                     continue
-                for is_strange in (False, True) if self.survey.right else (False,):
+                for is_strange in (False, True) if self.right else (False,):
                     cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
                     cost += _STRANGE * is_strange
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
@@ -104,11 +208,10 @@ class Search:
     def _additions(self, place: CodePlace, kind: str, is_strange: bool) -> Iterator[Edit]:
         """Yield the edits of a kind that add code in a place, if it then has numbers that the right code lacks; or, if
         not is_strange, numbers of the right code, as far as known."""
-        survey = self.survey
-        for edit in edits_of(place, survey.vocabulary, (kind,)):
-            is_open = survey.right is None or place.hidden or not place.seen
+        for edit in edits_of(place, self.vocabulary, (kind,)):
+            is_open = self.right is None or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
-            is_known = is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
+            is_known = is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
             if is_known != is_strange:
                 yield edit
 
@@ -118,3 +221,8 @@ def _leaves_unread(made: Made) -> bool:
     edit, _ = made
     is_name = edit.kind == "wrong name" and edit.old.isidentifier()
     return is_name and edit.old not in {each.id for each in names_in(edit.applied.functions[0])}
+
+
+def _is_nothing(outlook: Outlook, name: str) -> bool:
+    """True if the right numbers of an output are known to be 0."""
+    return name in outlook.arrays and bool(magnitude(outlook.arrays[name][1]) < _NOTHING)

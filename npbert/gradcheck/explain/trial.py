@@ -12,11 +12,13 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.inputs import magnitude
 
 RAISES = "what the code gives"
 _SAME = 1e-9  # relative: far above rounding, and far below a mistake
 _ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one call without loops
 _CALLS_OF_A_TRY = 4  # the calls of the function that do
+Numbers = Mapping[str, Array]
 _MOST_ROUNDS = 40_000  # of a look: more do not end
 
 
@@ -34,6 +36,31 @@ class Outlook:
 
 
 FAILED = Outlook({RAISES})
+
+
+def alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
+    """Return the arrays of real numbers that have the right shape, each with the right one."""
+    pairs = ((name, array, right[name]) for name, array in numbers.items())
+    return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
+
+
+def is_number(value: Any) -> bool:
+    """True for an array of real numbers."""
+    return np.asarray(value).dtype.kind in "fiub"
+
+
+def wrong_among(numbers: Numbers, right: Numbers, accuracy: Mapping[str, float]) -> set[str]:
+    """Return the names of numbers that are not right. accuracy: the largest errors"""
+    off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in alike(numbers, right).items()}
+    return numbers.keys() - {name for name, size in off.items() if size <= accuracy[name]}
+
+
+def outlook_of(numbers: Numbers, right: Numbers, accuracy: Mapping[str, float], error: object) -> Outlook:
+    """Return the result of code that gives these numbers, up to its error."""
+    both, wrong = alike(numbers, right), wrong_among(numbers, right, accuracy)
+    missing = right.keys() - numbers.keys()
+    has_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
+    return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)
 
 
 def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:

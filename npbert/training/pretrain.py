@@ -19,7 +19,7 @@ from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.packing import OBJECTIVES
 from npbert.data.training_data import PretrainingData
-from npbert.inference import Task, check_vocabulary
+from npbert.inference import Task, check_vocabulary, likely_words
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
 from npbert.io.errors import SHARE
 from npbert.layers import Softmax
@@ -216,8 +216,7 @@ def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, o
     texts = zip(batch.input_ids, batch.attention_mask, strict=True)
     rows = [{"tokens": decode(ids[mask == 1]), "hidden": list[Any]()} for ids, mask in texts]
     for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
-        label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
-        likely = list(zip(decode(best), p[best], strict=True))
+        label = labels[sentence, place]
         true = {"token": decode([label])[0], "probability": p[label]}
-        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
+        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely_words(p, tokenizer, GUESSES)})
     return {"kind": "masked", "sentences": rows}

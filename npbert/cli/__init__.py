@@ -38,7 +38,7 @@ COMMANDS = {
     "vocab": ("vocab:VocabCommand", "learn a vocabulary from your own text"),
     "pretrain": ("training:PretrainCommand", "pre-train a BERT on plain text"),
     "finetune": ("training:FinetuneCommand", "fine-tune a BERT on a labelled file"),
-    "evaluate": ("evaluate:EvaluateCommand", "measure a trained model"),
+    "evaluate": ("training:EvaluateCommand", "measure a trained model"),
     "report": ("pages:ReportCommand", "write a page about a training run"),
     "plot": ("plot:PlotCommand", "draw attention, gradients, vectors or a run"),
     "params": ("params:ParamsCommand", "list every tensor of a model, and count parameters"),
@@ -99,7 +99,10 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
         with messages_on_standard_error():
             try:
                 while kind.commands and (name := _first_argument(words)):
-                    kind, prog = _below(kind, name), f"{prog} {name}"
+                    if name not in kind.commands:
+                        meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
+                        raise UsageError(f"unknown command {name!r}{meant}")
+                    kind, prog = resolve_name(f"npbert.cli.{kind.commands[name][0]}"), f"{prog} {name}"
                     words.remove(name)
                 with worded_by(kind.called):
                     status = _run(kind, prog, words)
@@ -117,15 +120,6 @@ def _first_argument(words: Sequence[str]) -> str:
     """Return the first word after switches such as -q, or "" if it is another option."""
     word = next((word for word in words if word not in SWITCHES), "")
     return "" if word.startswith("-") else word
-
-
-def _below(kind: type[Command], name: str) -> type[Command]:
-    """Return the subcommand of that name. Raises: UsageError."""
-    if name not in kind.commands:
-        meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
-        raise UsageError(f"unknown command {name!r}{meant}")
-    found: type[Command] = resolve_name(f"npbert.cli.{kind.commands[name][0]}")
-    return found
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
@@ -156,8 +150,8 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
         if launched_rank() == 0:  # what is the same for all processes
-            tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
-            tell(f"{prog}: error: {printable(str(error))}")
+            how = f"usage: {usage(prog, kind)}\n       {prog} --help for more"
+            tell(f"{how}\n{prog}: error: {printable(str(error))}")
         return 2
     if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
         error.filename = "standard output"

@@ -11,7 +11,7 @@ from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
 from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
-from npbert.training.shares import Shares, Sums, add_up
+from npbert.training.parallel import Shares, Sums, add_up
 
 
 class StepLosses(NamedTuple):
@@ -116,9 +116,7 @@ def gradients_of(
         model.loss_backward(one_or_each, tape)
         return losses
 
-    through: Callable[[int, Tape], TaskLoss] = through_loss
-    if model.needs_whole_batch:
-        through = vectors_first(model, pieces, communicator, seed)
+    through = vectors_first(model, pieces, communicator, seed) if model.needs_whole_batch else through_loss
 
     def work(number: int) -> StepLosses:
         tape = Tape(part_rng(seed, number))

@@ -1,0 +1,197 @@
+"""Tasks whose answer is in the tokens: a tag for every word, as in named-entity recognition; and SQuAD, questions about
+passages."""
+
+from collections.abc import Sequence
+from itertools import chain, groupby
+from typing import Any, ClassVar
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core import IGNORED
+from npbert.data import Batch, pad_rows
+from npbert.data.task_files import GoldAnswer, Question, column_number, read_conll, read_squad
+from npbert.inference import Answer, AnswerSpan, Tag, find_entities, first_tokens
+from npbert.io import FileError, Setting, listed
+from npbert.training.metrics import entity_scores, exact_match, squad_scores
+from npbert.training.tasks.table import TaskSettings, find_labels, known_label
+from npbert.training.tasks.task import (
+    Examples,
+    FinetuneTask,
+    Labelled,
+    Labels,
+    Logits,
+    Read,
+    Row,
+    Scores,
+    Shown,
+    confusion,
+    row_of,
+)
+
+OUTSIDE = "O"
+_AROUND = 160
+"""The characters of a passage before and after an answer in a report."""
+
+Tags = list[list[str]]
+"""The tags of each sentence."""
+
+
+class Tagging(FinetuneTask, Tag):
+    """The first token of each word carries its tag; entities are judged as a whole. (Devlin et al. 2018, section 5.3.)
+
+    The given value is the words of a sentence, and the target is their tags. Words beyond max_length
+    count as predicted O (outside).
+    """
+
+    metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
+    goal = "f1"
+    has_entities: ClassVar[bool] = True
+    """True for tags of entities. Among them is always O, even if no word of the file has it."""
+
+    @classmethod
+    def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
+        words, last = column_number("text", settings.text), column_number("label", settings.label or "-1")
+        sentences = read_conll(path, word_column=words, tag_column=last)
+        always = [OUTSIDE] if cls.has_entities else []
+        known = labels or find_labels([*always, *chain(*(each.tags for each in sentences))], path)
+        rows = []
+        for words_, tags, place in sentences:
+            try:
+                find_entities(tags if cls.has_entities else ())
+            except ValueError as error:
+                hint = "for tags of another kind, give ", Setting("task", "pos")
+                raise FileError(str(error), where=f"{place} on", hint=hint) from error
+            unknown = sorted(set(tags).difference(known))
+            if unknown:
+                raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
+            rows.append(Labelled(words_, tags))
+        return rows, known
+
+    def targets(self, examples: Examples) -> Array:
+        rows, number_of = [], self.labels.index
+        for example in examples:
+            row = [IGNORED] * len(example.encoding.ids)
+            for word, token in first_tokens(example.encoding).items():
+                row[token] = number_of(example.target[word])
+            rows.append(row)
+        return pad_rows(rows, IGNORED)
+
+    def judge(self, logits: Logits, examples: Examples) -> Scores:
+        """Return the metrics of the tags; the loss is over the words that a model reads."""
+        gold, predicted = self._tags(logits, examples)
+        right = [true == ours for true, ours in _pairs(gold, predicted)]
+        scores = entity_scores(predicted, gold) if self.has_entities else {}
+        targets = self.targets(examples)
+        loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
+        return {**scores, "accuracy": float(np.mean(right)), "loss": loss}
+
+    def report_row(self, logits: Logits, examples: Examples) -> Row:
+        """Return the shortest sentences with a wrong tag."""
+        gold, predicted = self._tags(logits, examples)
+        answers = []
+        for example, true, ours in zip(examples, gold, predicted, strict=True):
+            answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
+        return {**row_of("tags", answers), **confusion(_pairs(gold, predicted), [*self.labels, OUTSIDE])}
+
+    def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
+        """Return the right tag of each word, and the most probable one, O for words cut off."""
+        predicted = []
+        for example, scores in zip(examples, logits, strict=True):
+            tags = [OUTSIDE] * len(example.target)
+            for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
+                tags[word] = self.labels[best]
+            predicted.append(tags)
+        return [example.target for example in examples], predicted
+
+
+class PartOfSpeech(Tagging):
+    """A tag of any kind for every word, as its part of speech: each word is judged separately."""
+
+    metrics = ("accuracy", "loss")
+    goal = "accuracy"
+    has_entities = False
+
+
+def _pairs(gold: Tags, predicted: Tags) -> list[tuple[str, str]]:
+    """Return the two tags of every word of all sentences."""
+    return list(zip(chain(*gold), chain(*predicted), strict=True))
+
+
+class QuestionAnswering(FinetuneTask, Answer):
+    """The answer is a span of the passage. (Devlin et al. 2018, section 4.2; windows as in its code.)
+
+    A row is a question, and an example is a window of its passage. The target is the first and the last token of the
+    answer: 0 and 0, the place of [CLS], if the answer is not in this window.
+    """
+
+    metrics = ("exact_match", "f1", "loss")
+    goal = "f1"
+
+    @classmethod
+    def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
+        return read_squad(path), None
+
+    def prepare(self, rows: Sequence[Question], path: str = "") -> list[Labelled]:
+        """Return the windows of all questions, each with the first gold answer's place in it."""
+        windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
+        return [
+            Labelled(question, _find(encoding, question.answers[0]), encoding=encoding)
+            for question, encodings in zip(rows, windows, strict=True)
+            for encoding in encodings
+        ]
+
+    def collate(self, examples: Examples) -> Batch:
+        batch = self.batch([example.encoding for example in examples])
+        batch.start_positions, batch.end_positions = self.targets(examples).T
+        return batch
+
+    def answers(self, logits: Logits, examples: Examples) -> list[tuple[Question, AnswerSpan]]:
+        """Return each question with the best answer, from all of its windows, which follow each other."""
+        answered = []
+        for question, group in groupby(zip(examples, logits, strict=True), key=lambda pair: pair[0].given):
+            windows, scores = zip(*group, strict=True)
+            (best,) = self.best([window.encoding for window in windows], scores, question.passage, 1)
+            answered.append((question, best))
+        return answered
+
+    def judge(self, logits: Logits, examples: Examples) -> Scores:
+        answered = self.answers(logits, examples)
+        predictions = [span.text for _, span in answered]
+        gold = [_texts(question) for question, _ in answered]
+        # logits (2, T): the mean of −log of the probabilities of the right start and the right end
+        losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
+        return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
+
+    def report_row(self, logits: Logits, examples: Examples) -> Row:
+        answers = []
+        for question, span in self.answers(logits, examples):
+            gold = _texts(question)
+            entries = {
+                "texts": question.question,
+                "true": list(dict.fromkeys(gold)),
+                "predicted": span.text,
+                "probability": span.score,
+                "excerpt": _excerpt(question),
+            }
+            answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
+        return row_of("answers", answers)
+
+
+def _texts(question: Question) -> list[str]:
+    return [answer.text for answer in question.answers]
+
+
+def _find(encoding: Any, answer: GoldAnswer) -> tuple[int, int]:
+    """Return the first and the last token of the answer, or (0, 0) if it is not completely in this window."""
+    first = answer.start + len(answer.text) - len(answer.text.lstrip())  # tokens have no spaces
+    last = answer.start + len(answer.text.rstrip()) - 1
+    start, end = encoding.char_to_token(first, 1), encoding.char_to_token(last, 1)
+    return (0, 0) if start is None or end is None else (start, end)
+
+
+def _excerpt(question: Question) -> tuple[str, str, str]:
+    """Return the passage before the first gold answer, the answer, and the passage after it."""
+    (text, start), passage = question.answers[0], question.passage
+    end = start + len(text)
+    return passage[max(0, start - _AROUND) : start], text, passage[end : end + _AROUND]

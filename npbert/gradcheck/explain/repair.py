@@ -102,9 +102,11 @@ class Mending:
 
         return self._taken(tries, chain)
 
-    def again(self) -> Mending:
-        """Undo all edits. The search of the author's code goes on where it stopped."""
-        self._steps, self._now, self._search = [], self._first, self._original
+    def retry(self) -> Mending:
+        """Undo all edits if none is told, as one by chance stands in the way of others; the first search then goes on
+        where it stopped."""
+        if not self.steps:
+            self._steps, self._now, self._search = [], self._first, self._original
         return self
 
     def replace(self, tries: int) -> Mending:

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.estimates import compared_along, estimated, exact_gradients
-from npbert.gradcheck.exact import prove
+from npbert.gradcheck.exact.prove import prove
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction

@@ -108,8 +108,8 @@ def _subjects(edits: list[Finding]) -> set[str]:
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
     wrong, right = _judged_parts(function)
-    for part in wrong:
-        where = f"{part.name} ({type(part.layer).__name__})"
+    for name, part in wrong.items():
+        where = f"{name} ({type(part.layer).__name__})"
         for finding in _of_layer(part, TRIES // len(wrong)):
             cause = finding.cause if finding.line else f"in {where}, {finding.cause}"
             yield replace(finding, subject=f"{finding.subject} of {where}", cause=cause)
@@ -122,28 +122,27 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         yield Finding("right parts", "", cause=f"right by themselves: {names}{after}")
 
 
-def _judged_parts(whole: ScalarFunction) -> tuple[list[ScalarFunction], list[str]]:
-    """Run a layer once. Return the innermost wrong parts that it calls, and the names of the outermost right ones;
-    without parts that cannot run alone, or have nothing to derive by."""
+def _judged_parts(whole: ScalarFunction) -> tuple[dict[str, ScalarFunction], list[str]]:
+    """Run a layer once. Return the innermost wrong parts that it calls by name, and the names of the outermost right
+    ones; without parts that cannot run alone, or have nothing to derive by."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    called: dict[str, ScalarFunction] = {}  # the innermost first
-    wrong: list[ScalarFunction] = []
-    right: list[str] = []
+    called, wrong = dict[str, ScalarFunction](), dict[str, ScalarFunction]()  # the innermost first
+    right = list[str]()
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            called.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
+            called.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed))
 
     whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     for name, part in called.items():
         inside = f"{name}."
         with contextlib.suppress(Exception):  # the part's error
-            if any(other.name.startswith(inside) for other in wrong):
+            if any(other.startswith(inside) for other in wrong):
                 continue
             if _is_right(part):
                 right = [*(other for other in right if not other.startswith(inside)), name]
             else:
-                wrong.append(part)
+                wrong[name] = part
     return wrong, right
 
 

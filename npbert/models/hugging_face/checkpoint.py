@@ -1,5 +1,6 @@
 """Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
+import json
 import math
 import shlex
 from pathlib import Path
@@ -18,6 +19,16 @@ WEIGHTS_FILE = "model.safetensors"
 SMALL = 10_000_000
 """A missing part of this size takes little memory, such as a head of your own, or computed positions."""
 PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
+_KINDS = {
+    "BertModel": "a BERT without a head",
+    "BertForPreTraining": "a pre-trained BERT with a masked-LM head",
+    "BertForMaskedLM": "a pre-trained BERT with a masked-LM head",
+    "BertForSequenceClassification": "a text classifier",
+    "BertForTokenClassification": "a tagger",
+    "BertForQuestionAnswering": "a question-answering model",
+    "BertForMultipleChoice": "a model for multiple choice",
+}
+_PRETRAINED = ("BertModel", "BertForPreTraining", "BertForMaskedLM")
 _CONVERT = (
     'python -c "import torch, sys, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
     "torch.load(sys.argv[1], weights_only=True, map_location='cpu').items()}, sys.argv[2])\""
@@ -55,10 +66,12 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     The prefix `bert.` is optional, and a LayerNorm's `gamma` and `beta` are `weight` and `bias`. Integers and heads
     that the model does not have are ignored. A new head is drawn after the rest is read, in the order of definition.
 
-    Raises: FileError with every tensor that is missing, unknown, of another shape or different from its tied tensor, or
-    with one that is not finite, or too large for the model's dtype; ValueError for a model with two parameters of one
-    name.
+    Raises: FileError for a checkpoint of another kind; with every tensor that is missing, unknown, of another shape or
+    different from its tied tensor, or with one that is not finite, or too large for the model's dtype; ValueError for a
+    model with two parameters of one name.
     """
+    if new_head is False:
+        _check_kind(model, file.path.parent)
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
     # The heads that are read: those in the file, and all if none may be new.
@@ -84,6 +97,17 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
         _ = wanted[plain].tensor  # is drawn now
     if new:
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
+
+
+def _check_kind(model: Any, folder: Path) -> None:
+    """Raise FileError, with the kind of the checkpoint in `folder`, if the `architectures` of its config.json name
+    another class of npbert's. BertModel reads every checkpoint."""
+    names, wanted = json.loads(model.config.architecture.file).get("architectures"), type(model).__name__
+    held = str(names[0]) if isinstance(names, list) and names else wanted
+    has, wants = _KINDS.get(held), _KINDS.get(wanted)
+    if has and wants and has != wants and wanted != "BertModel":
+        hint = "; npbert finetune makes one from it" if held in _PRETRAINED else ""
+        raise FileError(f"{folder} has {has}, wanted {wants}{hint}")
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:

@@ -75,11 +75,10 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
 
     Raises: the broken promise, if nothing else is wrong, with the edit that keeps it.
     """
-    report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
         raise PromiseError(_with_edits(str(broken), function)) from broken
-    values = {name: parameter.value.copy() for name, parameter in function.parameters.items()}
-    return replace(report, diagnose=partial(_diagnosed, function, values, broken))
+    diagnose = partial(_diagnosed, function, function.made(np.copy), broken)
+    return replace(report, unchecked=_unchecked(function.layer), diagnose=diagnose)
 
 
 def _unchecked(layer: Any) -> str:
@@ -92,9 +91,7 @@ def _unchecked(layer: Any) -> str:
 
 
 def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError | None) -> list[Finding]:
-    with function.unchanged(), np.errstate(all="ignore"):
-        for name, parameter in function.parameters.items():
-            parameter.value[...] = values[name]
+    with function.unchanged(), function.holding(values), np.errstate(all="ignore"):
         found = list(_findings(function))
     if broken and not (broken.subjects and set(broken.subjects) <= _subjects(found)):
         found.append(Finding("contract", "", cause=str(broken)))

@@ -99,7 +99,10 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
         with messages_on_standard_error():
             try:
                 while kind.commands and (name := _first_argument(words)):
-                    kind, prog = _below(kind, name), f"{prog} {name}"
+                    if name not in kind.commands:
+                        meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
+                        raise UsageError(f"unknown command {name!r}{meant}")
+                    kind, prog = resolve_name(f"npbert.cli.{kind.commands[name][0]}"), f"{prog} {name}"
                     words.remove(name)
                 with worded_by(kind.called):
                     status = _run(kind, prog, words)
@@ -117,15 +120,6 @@ def _first_argument(words: Sequence[str]) -> str:
     """Return the first word after switches such as -q, or "" if it is another option."""
     word = next((word for word in words if word not in SWITCHES), "")
     return "" if word.startswith("-") else word
-
-
-def _below(kind: type[Command], name: str) -> type[Command]:
-    """Return the subcommand of that name. Raises: UsageError."""
-    if name not in kind.commands:
-        meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
-        raise UsageError(f"unknown command {name!r}{meant}")
-    found: type[Command] = resolve_name(f"npbert.cli.{kind.commands[name][0]}")
-    return found
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:

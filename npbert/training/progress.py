@@ -78,16 +78,15 @@ class Evaluation:
 
         Raises: InputError if the goal's metric is missing.
         """
-        if not (numbers and self.goal):
-            return True
-        rank = self._rank(numbers)  # also of the first evaluation, as a goal without a number is an error
-        return not best or rank > self._rank(best)
+        return not (numbers and self.goal) or self._rank(numbers) > self._rank(best)
 
-    def _rank(self, numbers: Mapping[str, float]) -> tuple[float, float]:
-        """Return a rank for the numbers of an evaluation, larger for a better model.
+    def _rank(self, numbers: Mapping[str, float]) -> tuple[float, ...]:
+        """Return a rank for the numbers of an evaluation, larger for a better model, and least for none.
 
         NaN, as a correlation may be, is worse than any number. Of equal ones, the one with the smaller loss is best.
         """
+        if not numbers:
+            return ()
         one_of(numbers).check("metric", self.goal)
         value = -numbers[self.goal] if self.goal.endswith("loss") else numbers[self.goal]
         return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)

@@ -15,8 +15,8 @@ from npbert.cli import main
 from npbert.cli.log import in_silence, messages_on_standard_error
 from npbert.io import ALONE
 from npbert.io.files import FileError, read_text
+from npbert.io.lines import read_lines
 from npbert.io.messages import LOGGER, is_quiet, printable
-from npbert.io.streams import read_lines
 
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 SAID = {

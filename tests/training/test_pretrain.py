@@ -11,7 +11,7 @@ import pytest
 from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Softmax, Tokenizer, randomize
 from npbert.data.corpus import Corpus
 from npbert.data.training_data import PretrainingData
-from npbert.io.json_lines import SHOWN_FILE, finite_or_null, read_json_lines
+from npbert.io.lines import SHOWN_FILE, finite_or_null, read_json_lines
 from npbert.training.pretrain import (
     GUESSES,
     SENTENCES,

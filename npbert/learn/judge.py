@@ -13,13 +13,11 @@ What is told, in this order:
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from types import ModuleType
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import (
     CHEAP,
-    SAFE,
     UNKNOWN,
     VARIATIONS,
     Code,
@@ -36,8 +34,8 @@ from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 800
-"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions, first
-with its numbers, then with others; and for several lines at once."""
+"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
+several lines at once."""
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
@@ -122,14 +120,11 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    begun = partial(Mending, code, compared, forward=forward, right=plain)
-    for is_strict in (False, True):
-        own = begun(is_strict=is_strict)
-        own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3)
-        if own.is_sure:
-            break
-    own = own.run(_ADDITIONS) if own.steps else begun()  # an edit that only lets it run may stand in the way
-    own.replace(_LINES)
+    own = Mending(code, compared, forward=forward, right=plain)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
+    if not own.steps:
+        own.again()  # an edit that is right by chance, or only lets it run, may stand in the way
+    own.replace(_LINES).run(_ADDITIONS)
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [step.finding for step in own.steps if step.finding.place.partition("\n")[0] in source]
     found += filter(None, [own.suspect()])

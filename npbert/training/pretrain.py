@@ -216,7 +216,7 @@ def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, o
     texts = zip(batch.input_ids, batch.attention_mask, strict=True)
     rows = [{"tokens": decode(ids[mask == 1]), "hidden": list[Any]()} for ids, mask in texts]
     for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
-        label = labels[sentence, place]
+        label, likely = labels[sentence, place], list(map(tuple, likely_words(p, tokenizer, GUESSES)))
         true = {"token": decode([label])[0], "probability": p[label]}
-        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely_words(p, tokenizer, GUESSES)})
+        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
     return {"kind": "masked", "sentences": rows}

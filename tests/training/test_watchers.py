@@ -16,7 +16,8 @@ from npbert import AdamW
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
-from npbert.training.watchers import Bar, Log, TensorBoard, layer_statistics
+from npbert.training.trainer import layer_statistics
+from npbert.training.watchers import Bar, Log, TensorBoard
 from tests.training.tiny import classifier, collate, examples
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"

@@ -162,6 +162,8 @@ def _changed_by(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _is_read(node: ast.expr) -> bool:
-    """True if it has a value and is not written to."""
+    """True if it has a value, other than a text, and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
+    if isinstance(getattr(node, "value", None), str) or any(isinstance(part, _NO_VALUE) for part in parts):
+        return False
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)

@@ -32,7 +32,6 @@ from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
@@ -62,22 +61,20 @@ class EditStep:
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code. is_strict: see Search
+    """A code under repair. forward: its source, for missing parts. right: a right code.
 
     steps: the edits so far, in order
     """
 
-    def __init__(
-        self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, is_strict: bool = False
-    ) -> None:
+    def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, runs = Trial(oracle), None
         if right:
             runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
-        self._begun = functools.partial(Search, self.trial, forward, runs, is_strict)
+        self._begun = functools.partial(Search, self.trial, forward, runs)
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)
-            self._search = self._begun(code, self._now)
+            self._search = self._original = self._begun(code, self._now)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -86,11 +83,6 @@ class Mending:
         steps = [] if has_failed(self._first) and self.left else self._steps
         told = [step for step in steps if self.left.isdisjoint(step.outputs)]
         return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
-
-    @property
-    def is_sure(self) -> bool:
-        """False if an edit was right by chance, which stands in the way of others; True of code that fails."""
-        return has_failed(self._first) or len(self.steps) == len(self._steps)
 
     @property
     def left(self) -> set[str]:
@@ -109,6 +101,11 @@ class Mending:
             return next(filter(None, chains), ())
 
         return self._taken(tries, chain)
+
+    def again(self) -> Mending:
+        """Undo all edits. The search of the author's code goes on where it stopped."""
+        self._steps, self._now, self._search = [], self._first, self._original
+        return self
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
@@ -131,10 +128,7 @@ class Mending:
     def _chain(self, search: Search, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
-        edits = line_edits(search, alone=count == 1)
-        if not search.unknown:  # what is left does not show in numbers, such as the rows that they go to
-            edits = iter(search.best(CHEAP))
-        for made in edits:
+        for made in line_edits(search, alone=count == 1):
             edit, after = made
             chain = (*before, made)
             if any(edit.line == earlier.line for earlier, _ in before):

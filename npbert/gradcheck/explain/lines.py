@@ -73,16 +73,17 @@ def _toward(unknown: CodePlace, search: Search, right: Trace) -> Iterator[tuple[
             yield from ((edit, True) for edit in transplants(whole, search))
 
 
-def whole_edits(search: Search) -> Iterator[Made]:
-    """Yield the expressions of the right code that make an output right in the place of any value of a statement, even
-    if that is computed from other wrong numbers."""
+def whole_edit(search: Search) -> list[Made]:
+    """Return the first expression of the right code that makes an output right in the place of any value of a
+    statement, even if that is computed from other wrong numbers; [] without one."""
     for place in search.reach if search.right else ():
-        if search.trial.is_over:
-            return
         if place.is_whole and place.is_float and place.statement not in search.fine:
-            edits = (replace(edit, kind="result") for edit in transplants(place, search))
-            made = map(search.made, edits)
-            yield from filter(None, made)
+            for edit in transplants(place, search):
+                if made := search.made(replace(edit, kind="result")):
+                    return [made]
+        if search.trial.is_over:
+            break
+    return []
 
 
 def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:

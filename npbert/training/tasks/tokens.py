@@ -80,7 +80,7 @@ class Tagging(FinetuneTask, Tag):
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         """Return the metrics of the tags; the loss is over the words that a model reads."""
         gold, predicted = self._tags(logits, examples)
-        right = [true == ours for true, ours in _pairs(gold, predicted)]
+        right = [true == ours for true, ours in zip(chain(*gold), chain(*predicted), strict=True)]
         scores = entity_scores(predicted, gold) if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
@@ -92,7 +92,8 @@ class Tagging(FinetuneTask, Tag):
         answers = []
         for example, true, ours in zip(examples, gold, predicted, strict=True):
             answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
-        return {**row_of("tags", answers), **confusion(_pairs(gold, predicted), [*self.labels, OUTSIDE])}
+        pairs = list(zip(chain(*gold), chain(*predicted), strict=True))
+        return {**row_of("tags", answers), **confusion(pairs, [*self.labels, OUTSIDE])}
 
     def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
         """Return the right tag of each word, and the most probable one, O for words cut off."""
@@ -111,11 +112,6 @@ class PartOfSpeech(Tagging):
     metrics = ("accuracy", "loss")
     goal = "accuracy"
     has_entities = False
-
-
-def _pairs(gold: Tags, predicted: Tags) -> list[tuple[str, str]]:
-    """Return the two tags of every word of all sentences."""
-    return list(zip(chain(*gold), chain(*predicted), strict=True))
 
 
 class QuestionAnswering(FinetuneTask, Answer):
@@ -162,7 +158,7 @@ class QuestionAnswering(FinetuneTask, Answer):
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         answered = self.answers(logits, examples)
         predictions = [span.text for _, span in answered]
-        gold = [_texts(question) for question, _ in answered]
+        gold = [[answer.text for answer in question.answers] for question, _ in answered]
         # logits (2, T): the mean of −log of the probabilities of the right start and the right end
         losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
         return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
@@ -170,7 +166,8 @@ class QuestionAnswering(FinetuneTask, Answer):
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers = []
         for question, span in self.answers(logits, examples):
-            gold, passage, (text, start) = _texts(question), question.passage, question.answers[0]
+            gold = [answer.text for answer in question.answers]
+            passage, (text, start) = question.passage, question.answers[0]
             end = start + len(text)
             entries = {
                 "texts": question.question,
@@ -181,7 +178,3 @@ class QuestionAnswering(FinetuneTask, Answer):
             }
             answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
         return row_of("answers", answers)
-
-
-def _texts(question: Question) -> list[str]:
-    return [answer.text for answer in question.answers]

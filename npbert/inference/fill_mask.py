@@ -46,7 +46,7 @@ class FillMask(ForTexts[list[list[Prediction]]]):
         encodings, mask_id = self.tokenize(texts), self.tokenizer.mask_id
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
             if mask_id not in encoding.ids:
-                wanted = f"wanted a {self.tokenizer.special['mask_id']} that is not cut off"
+                wanted = f"wanted a {self.tokenizer.special['mask_token']} that is not cut off"
                 raise ValueError(f"text {number} is {text[:60]!r}, {wanted}")
 
         def compute(batch: Batch) -> list[Any]:

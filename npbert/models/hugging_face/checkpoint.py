@@ -132,11 +132,11 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
         if plain in shapes and shape != shapes[plain]:
             hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {shapes[plain]}{hint}")
-        elif plain not in shapes and plain not in names.family.decoder and root_of(plain) in parts:
+        elif plain not in shapes and plain not in names.family["decoder"] and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
     if problems or "predictions" not in {stored.head for stored in wanted.values()}:
         return problems
-    for twin, name in names.family.decoder.items():
+    for twin, name in names.family["decoder"].items():
         if twin in in_file and not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
             problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems

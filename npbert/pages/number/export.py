@@ -24,7 +24,7 @@ MOST_NUMBERS = 30_000
 OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
 the loss of the batch."""
-MASK = SPECIAL["mask_id"]
+MASK = SPECIAL["mask_token"]
 LENGTH = 5
 """The number of words of a dialogue's line that fit on a screen."""
 LISTS = ("input_ids", "token_type_ids", "labels")

@@ -45,8 +45,13 @@ class Chapter(NamedTuple):
     file: str
     title: str
 
+    @property
+    def number(self) -> int:
+        """Its number, with which the file begins."""
+        return int(self.file[:2])
+
     def __str__(self) -> str:
-        return f'chapter {int(self.file[:2])}, "{self.title}" (docs/{self.file})'
+        return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
 
 
 _CHAPTERS = """

@@ -12,7 +12,7 @@ from npbert.io import read_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
-WIDEST = 100
+WIDEST, MOST_LINES = 100, 10
 
 COMMAND = "npbert learn {}"
 """A command in a terminal, for the words of the next one."""
@@ -35,7 +35,7 @@ def explained(
     if mends:
         parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1) if text]
     if verdict.printed.strip():
-        printed = verdict.printed.rstrip().split("\n")
+        printed = verdict.printed.rstrip().split("\n")[:MOST_LINES]
         says = "Your code printed (at first, as it runs several times):"
         parts.append("\n".join([indented(says), *(f"    | {each}" for each in printed)]))
     if verdict.status == WRONG:

@@ -8,11 +8,15 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from operator import attrgetter
+from typing import Any
+
+import numpy as np
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
 from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.trial import is_equal
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
@@ -32,7 +36,7 @@ Uses = list[tuple[ast.stmt, ast.Name]]
 class Edit:
     """code: before the edit   kind, cost: see reasons.py   line: in the author's file   start: in the code's text
     old, new: the affected expression in brackets, or whole statements, and what replaces it
-    is_expression: False for statements   moved: the line that is moved, if one is
+    is_expression: False for statements   told: the statement to show, if it is not all of them
     """
 
     code: Code
@@ -43,7 +47,7 @@ class Edit:
     old: str
     new: str
     is_expression: bool = False
-    moved: int = 0
+    told: ast.stmt | None = None
 
     @property
     def end(self) -> int:
@@ -102,7 +106,16 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine))
+                is_factor = kind == "wrong name" and _is_multiple(place.value, place.env.get(new.strip("()")))
+                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine or is_factor))
+
+
+def _is_multiple(one: Any, other: Any) -> bool:
+    """True for an array and a multiple of it: not another variable is missing, but a factor."""
+    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape):
+        return False
+    at = np.abs(one).argmax() if one.size > 1 else 0
+    return one.size > 1 and bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)
 
 
 def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:
@@ -123,9 +136,9 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
     for each in statements:
         for rule, parts in rules_for(each):
             more = _of_right(rule.kind, each in fine)
-            yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
+            yield of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
-            yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
+            yield of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
     yield from _moved_factors(code, statements, fine)
     yield from _moved_lines(code, statements)
     yield from _later_uses(code, statements)
@@ -165,12 +178,12 @@ def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
             for other, at, new in moves:
                 first, last = sorted((each, other), key=attrgetter("lineno"))
                 cut = (above, end, "") if at < start else (start, below, "")
-                yield replace(_of_statements(code, "line order", first, last, [cut, (at, at, new)]), moved=each.lineno)
+                yield replace(of_statements(code, "line order", first, last, [cut, (at, at, new)]), told=each)
 
 
 def _later_uses(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the use of a variable as it was before a statement changed it, and the addition of what a call returns, if
-    that is not used: in every place after the statement, alone and with all places after it."""
+    """Yield the use of a variable as it was before a statement changed it, alone or added, and the addition of what a
+    call returns, if that is not used: in every place after the statement, alone and with all places after it."""
     for number, each in enumerate(statements):
         is_call = isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
         if not (is_call or isinstance(each, ast.Assign | ast.AugAssign)):
@@ -183,14 +196,15 @@ def _later_uses(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
             for use in names_in(later):
                 uses.setdefault(use.id, {})[code.span(use)] = later  # the innermost statement is the last
         for name in [name for name in uses if is_call or name in lost]:
-            kind, first, new = "overwritten", f"{name}_before = np.copy({name}); ", f"{name}_before"
+            kind, first, before = "overwritten", f"{name}_before = np.copy({name}); ", f"{name}_before"
             if is_call:
-                kind, first, new = "unused result", "unused = ", f"({name} + unused)"
+                kind, first, before = "unused result", "unused = ", "unused"
             places = sorted(uses[name])
             for at in range(len(places)):
                 for some in (places[at : at + 1], places[at:]):
-                    changes = [(start, start, first), *((*place, new) for place in some)]
-                    yield _of_statements(code, kind, each, uses[name][some[-1]], changes)
+                    for new in (before, f"({name} + {before})")[is_call:]:
+                        changes = [(start, start, first), *((*place, new) for place in some)]
+                        yield replace(of_statements(code, kind, each, uses[name][some[-1]], changes), told=each)
 
 
 def _indent(statement: ast.stmt) -> str:
@@ -225,7 +239,7 @@ def _variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
     return changed, used
 
 
-def _of_statements(
+def of_statements(
     code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change], more: float = 0.0
 ) -> Edit:
     """Return the edit with these changes, from the first to the last statement."""
@@ -243,4 +257,4 @@ def _moved(code: Code, product: ast.BinOp, factor: ast.expr, rest: ast.expr, use
     for at, after in (code.span(name) for _, name in used):
         if at not in inside:
             changes += [(at, at, "(("), (after, after, f") * ({text_of(factor)}))")]
-    return _of_statements(code, "misplaced factor", used[0][0], last, changes)
+    return of_statements(code, "misplaced factor", used[0][0], last, changes)

@@ -92,12 +92,14 @@ def edited(finding: Finding) -> str:
 
 def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    place, column = edit.code.lines(edit.start, edit.end)
-    cause = KINDS[edit.kind].cause.format(edit.moved)
+    (place, column), cause = edit.code.lines(edit.start, edit.end), KINDS[edit.kind].cause
     if edit.is_expression:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
+    told = edit.told
+    shown = edit.code.lines(*edit.code.span(told))[0] if told else place
     wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
-    return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
+    wanted = tidied(wanted) * (edit.new != "pass")
+    return Finding(edit.kind, subject, shown, place, wanted, cause, told.lineno if told else edit.line)
 
 
 def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:

@@ -19,7 +19,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code, text_of
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, names_in, of_statements, statement_edits
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Made, Search
@@ -80,9 +80,21 @@ def whole_edits(search: Search) -> Iterator[Made]:
         if search.trial.is_over:
             return
         if place.is_whole and place.is_float and place.statement not in search.fine:
-            edits = (replace(edit, kind="result") for edit in transplants(place, search))
+            edits = (_of_result(edit, place, search) for edit in transplants(place, search))
             made = map(search.made, edits)
             yield from filter(None, made)
+
+
+def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
+    """Return the edit of a result; of a variable from the first line on that writes wrong numbers into it."""
+    names = {name.id for name in names_in(place.expr)}
+    for wrong, array in search.unknown.items():
+        is_known = search.right and search.right.has(array)  # under another name
+        is_before = wrong.is_target and wrong.statement is not place.statement
+        if is_before and text_of(wrong.expr) in names and not is_known:
+            change = (edit.start, edit.end, edit.new)
+            return of_statements(search.code, "result", wrong.statement, place.statement, [change])
+    return replace(edit, kind="result")
 
 
 def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:

@@ -25,8 +25,7 @@ from npbert.compute import keep_freed_memory
 from npbert.io import Communicator
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.parallel import world
-from npbert.training.shares import Shares, Sums
+from npbert.training.parallel import Shares, Sums, world
 
 PARTS_OF_A_STEP = ("gradients", "sum and norm", "update", "spread")
 WARM_UP = 2

@@ -7,7 +7,7 @@ blocks random shapes.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -30,19 +30,18 @@ _SEED = 0  # with it, no ReLU sees a number so near 0 that a finite difference c
 
 
 Build = Callable[[Any, Init], Any]
-Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setting:
-    """A layer of the catalogue, with functions to build it (or a wrong variant of it) and its inputs.
+    """A layer of the catalogue, with a function to build it (or a wrong variant of it), and its inputs.
 
-    build(layer_class, init) -> the layer   inputs(rng) -> the arguments of forward, floats in float64
+    build(layer_class, init) -> the layer   inputs: the arguments of forward; for a shape, random float64 numbers
     """
 
     layer_class: type[Any]
     build: Build
-    inputs: Inputs
+    inputs: Sequence[Any]
 
     def make(
         self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = _SEED
@@ -54,7 +53,8 @@ class Setting:
         """
         layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
         randomize(layer, np.random.default_rng(seed + 1))
-        drawn = copy.deepcopy(self.inputs(np.random.default_rng(seed + 2)))  # what is given may change
+        rng, given = np.random.default_rng(seed + 2), copy.deepcopy(self.inputs)  # what is given may change
+        drawn = [rng.standard_normal(each) if isinstance(each, tuple) else each for each in given]
         inputs = [value.astype(dtype) if getattr(value, "dtype", None) == np.float64 else value for value in drawn]
         return layer, tuple(inputs), np.random.default_rng(seed + 3)
 
@@ -69,21 +69,13 @@ def _sized(*sizes: int, **options: Any) -> Build:
     return lambda cls, init: cls(*sizes, init, **options)
 
 
-def _given(*values: Any) -> Inputs:
-    """Return a function that gives these inputs: of a shape, an array that is drawn."""
-    return lambda rng: tuple(rng.standard_normal(each) if isinstance(each, tuple) else each for each in values)
-
-
 def blocks(shapes: Shapes) -> dict[str, Setting]:
     """Return a Setting for each block, with these shapes. Its name begins with its class, before a comma."""
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
     rows, wide, few, wide_few = (shapes.N, D), (shapes.N, 2 * D), (len(read), D), (len(read), 2 * D)
-    x, sequences = _given(rows), _given(rows, rows, lengths)
-    some_look = _given(few, rows, lengths.only(read))
-    some_read = _given(rows, lengths, read)
-    of_three = _given(few, rows, rows, lengths.only(read))
+    sequences, few_lengths = (rows, rows, lengths), lengths.only(read)
     embeddings = partial(_sized, V, D, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS)
     attention = _sized(D, H, dropout=0.3)
     layer = partial(_sized, D, H, F, layer_norm_eps=_EPS, dropout=0.2, attention_dropout=0.3)
@@ -107,8 +99,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return layer_class(replace(config, **changes or {}), rng=init.rng, dtype=init.dtype, **options)
 
     def loss(given: Batch, options: Any = None, **config: Any) -> Any:
-        """Return the functions for a model's loss and its batch."""
-        return lambda cls, init: LossOf(model(cls, init, config, **options or {})), _given(given)
+        """Return the function for a model's loss, and its batch."""
+        return lambda cls, init: LossOf(model(cls, init, config, **options or {})), given
 
     def grouped(count: int, labels: Array) -> Batch:
         """Return a batch of groups of `count` sequences, those of the other batches."""
@@ -117,81 +109,92 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return Batch(ids, types, mask, labels=labels)
 
     _, positions = places = np.nonzero(shapes.mask)
-    ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)
+    ids = shapes.ids[places]
+    of_embeddings = ids, shapes.types[places], positions
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
     numbers = np.array([0.5, -2.0, 3.0])[:B]
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
     texts = np.arange(3 * B).reshape(B, 3)
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
-    triples, texts_of_triples = _given((B, 3, D), texts), grouped(3, texts)
+    triples, texts_of_triples = ((B, 3, D), texts), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     labels, logits = shapes.word_labels[places], (shapes.N, V)
     batch = partial(Batch, shapes.ids, shapes.types, shapes.mask)
-    of_batch = _given(batch())
-    made: dict[str, tuple[Build, Inputs]] = {
-        "Linear": (_sized(D, F), x),
-        **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), x)),
-        "LayerNorm": (_sized(D, eps=_EPS), x),
-        "Dropout": (_made(0.3), x),
-        "Embedding": (_sized(V, D), _given(ids)),
-        "Gather": (_made(), _given(rows, read[::-1])),
-        "Unpack": (_made(), lambda rng: (rng.standard_normal(rows), turned, shapes.mask.shape)),
-        "SoftmaxCrossEntropy": (_made(), _given(logits, labels)),
-        "WeightedCrossEntropy": (_made(), _given(logits, labels, np.linspace(0.5, 2, shapes.N))),
-        "MeanSquaredError": (_made(), _given(rows, rows)),
-        "InBatchNegatives": (_made(3.0), triples),
-        "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
-        "CosineLoss": (_made(), _given((B, 2, D), np.linspace(-1, 1, B))),
-        "CoSENT": (_made(3.0), _given((B, 2, D), np.arange(B) % 3)),
-        "TripletLoss": (_made(0.5), triples),
-        "DotProductAttention": (_made(H, 0.3), of_three),
-        "Rotary": (rotary, _given(wide, lengths.positions)),
-        "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
-        "BinaryCrossEntropy": (_made(), _given((B, T), replaced)),
-        "DistanceAttention, bias": (distance_attention(), _given(rows, rows, rows, lengths)),
-        "DistanceAttention, bias within reach, some rows look": (distance_attention(reach=1), of_three),
-        **{f"FeedForward, {name}": (_sized(D, F, activation=name), x) for name in ("gelu", "gelu_new", "relu")},
-        "GatedFeedForward, gelu": (_sized(D, F), x),
+    made: dict[str, tuple[Any, ...]] = {
+        "Linear": (_sized(D, F), rows),
+        **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), rows)),
+        "LayerNorm": (_sized(D, eps=_EPS), rows),
+        "Dropout": (_made(0.3), rows),
+        "Embedding": (_sized(V, D), ids),
+        "Gather": (_made(), rows, read[::-1]),
+        "Unpack": (_made(), rows, turned, [B, T]),
+        "SoftmaxCrossEntropy": (_made(), logits, labels),
+        "WeightedCrossEntropy": (_made(), logits, labels, np.linspace(0.5, 2, shapes.N)),
+        "MeanSquaredError": (_made(), rows, rows),
+        "InBatchNegatives": (_made(3.0), *triples),
+        "InBatchNegatives, both ways": (_made(3.0, both_ways=True), *triples),
+        "CosineLoss": (_made(), (B, 2, D), np.linspace(-1, 1, B)),
+        "CoSENT": (_made(3.0), (B, 2, D), np.arange(B) % 3),
+        "TripletLoss": (_made(0.5), *triples),
+        "DotProductAttention": (_made(H, 0.3), few, rows, rows, few_lengths),
+        "Rotary": (rotary, wide, lengths.positions),
+        "RelativeBias": (bias, np.arange(6, -7, -1)),
+        "BinaryCrossEntropy": (_made(), (B, T), replaced),
+        "DistanceAttention, bias": (distance_attention(), rows, rows, rows, lengths),
+        "DistanceAttention, bias within reach, some rows look": (
+            distance_attention(reach=1),
+            few,
+            rows,
+            rows,
+            few_lengths,
+        ),
+        **{f"FeedForward, {name}": (_sized(D, F, activation=name), rows) for name in ("gelu", "gelu_new", "relu")},
+        "GatedFeedForward, gelu": (_sized(D, F), rows),
         "GatedFeedForward, silu, no biases": (
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
-            x,
+            rows,
         ),
-        "RotaryAttention": (rotary_attention, _given(wide, wide, wide, lengths)),
-        "RotaryAttention, some rows look": (rotary_attention, _given(wide_few, wide, wide, lengths.only(read))),
-        "MultiHeadAttention": (attention, sequences),
-        "MultiHeadAttention, some rows look": (attention, some_look),
-        "MultiHeadAttention, one sequence": (attention, _given(rows, rows)),
-        "EncoderLayer": (layer(), sequences),
-        "EncoderLayer, some rows look": (layer(), some_look),
-        "PreNormEncoderLayer": (layer(), sequences),
-        "PreNormEncoderLayer, some rows look": (layer(), some_look),
-        "Checkpointed": (lambda cls, init: cls(layer()(EncoderLayer, init)), sequences),
-        "Encoder": (encoder, _given(rows, lengths)),
-        "Encoder, some rows read": (encoder, some_read),
-        "Encoder, one layer three times": (lambda cls, init: cls([layer()(EncoderLayer, init)] * 3), some_read),
+        "RotaryAttention": (rotary_attention, wide, wide, wide, lengths),
+        "RotaryAttention, some rows look": (rotary_attention, wide_few, wide, wide, few_lengths),
+        "MultiHeadAttention": (attention, *sequences),
+        "MultiHeadAttention, some rows look": (attention, few, rows, few_lengths),
+        "MultiHeadAttention, one sequence": (attention, rows, rows),
+        "EncoderLayer": (layer(), *sequences),
+        "EncoderLayer, some rows look": (layer(), few, rows, few_lengths),
+        "PreNormEncoderLayer": (layer(), *sequences),
+        "PreNormEncoderLayer, some rows look": (layer(), few, rows, few_lengths),
+        "Checkpointed": (lambda cls, init: cls(layer()(EncoderLayer, init)), *sequences),
+        "Encoder": (encoder, rows, lengths),
+        "Encoder, some rows read": (encoder, rows, lengths, read),
+        "Encoder, one layer three times": (
+            lambda cls, init: cls([layer()(EncoderLayer, init)] * 3),
+            rows,
+            lengths,
+            read,
+        ),
         "Encoder, pre-norm": (
             lambda cls, init: cls([layer()(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS)),
-            some_read,
+            rows,
+            lengths,
+            read,
         ),
-        "Encoder, checkpointed": (partial(encoder, checkpointing=True), some_read),
-        "BertEmbeddings": (embeddings(), of_embeddings),
-        "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), of_embeddings),
-        "Pooler": (_sized(D), x),
-        "MeanPooling": (_made(), _given(rows, lengths)),
-        "MeanPooling, over the square root": (_made(0.5), _given(rows, lengths)),
-        "MaxPooling": (_made(), _given(rows, lengths)),
-        "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
-        "NextSentenceHead": (_sized(D), x),
-        "ReplacedTokenHead": (_sized(D), x),
-        "BertModel": (model, of_batch),
+        "Encoder, checkpointed": (partial(encoder, checkpointing=True), rows, lengths, read),
+        "BertEmbeddings": (embeddings(), *of_embeddings),
+        "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), *of_embeddings),
+        **dict.fromkeys(("Pooler", "NextSentenceHead", "ReplacedTokenHead"), (_sized(D), rows)),
+        "MeanPooling": (_made(), rows, lengths),
+        "MeanPooling, over the square root": (_made(0.5), rows, lengths),
+        "MaxPooling": (_made(), rows, lengths),
+        "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), rows),
+        **dict.fromkeys(
+            ("BertModel", "BertForPreTraining, logits of all", "BertForMaskedLM, logits of all"), (model, batch())
+        ),
         "BertForPreTraining": loss(batch(**words)),
         "BertForPreTraining, sinusoidal, gelu_new": loss(
             batch(**words), position_embedding_type="sinusoidal", hidden_act="gelu_new"
         ),
-        "BertForPreTraining, logits of all": (model, of_batch),
         "BertForMaskedLM": loss(batch(labels=one_without)),
-        "BertForMaskedLM, logits of all": (model, of_batch),
         "ElectraForPreTraining": loss(batch(labels=replaced)),
         "ReplacedTokenDetection": loss(batch(labels=one_without)),
         "BertForSequenceClassification": loss(batch(labels=shapes.class_labels), num_labels=5),
@@ -203,7 +206,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForTokenClassification": loss(batch(labels=shapes.word_labels), num_labels=V),
         "BertForQuestionAnswering": loss(batch(start_positions=shapes.starts, end_positions=shapes.ends)),
     }
-    return {name: Setting(getattr(npbert, name.partition(",")[0]), *each) for name, each in made.items()}
+    return {
+        name: Setting(getattr(npbert, name.partition(",")[0]), build, inputs) for name, (build, *inputs) in made.items()
+    }
 
 
 CATALOGUE = blocks(AWKWARD)

@@ -10,7 +10,7 @@ from npbert.compute import keep_freed_memory
 from npbert.io import ALONE
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.shares import Shares
+from npbert.training.parallel import Shares
 
 keep_freed_memory()
 

@@ -38,7 +38,7 @@ COMMANDS = {
     "vocab": ("vocab:VocabCommand", "learn a vocabulary from your own text"),
     "pretrain": ("training:PretrainCommand", "pre-train a BERT on plain text"),
     "finetune": ("training:FinetuneCommand", "fine-tune a BERT on a labelled file"),
-    "evaluate": ("evaluate:EvaluateCommand", "measure a trained model"),
+    "evaluate": ("training:EvaluateCommand", "measure a trained model"),
     "report": ("pages:ReportCommand", "write a page about a training run"),
     "plot": ("plot:PlotCommand", "draw attention, gradients, vectors or a run"),
     "params": ("params:ParamsCommand", "list every tensor of a model, and count parameters"),
@@ -156,8 +156,8 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
         if launched_rank() == 0:  # what is the same for all processes
-            tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
-            tell(f"{prog}: error: {printable(str(error))}")
+            how = f"usage: {usage(prog, kind)}\n       {prog} --help for more"
+            tell(f"{how}\n{prog}: error: {printable(str(error))}")
         return 2
     if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
         error.filename = "standard output"

@@ -47,23 +47,15 @@ class DoctorCommand(Command):
         print(f"Python      {platform.python_version()}, {platform.system()} {platform.machine()}")
         print(f"NumPy       {np.__version__}, multiplies with {library}")
         print(f"threads     {threads}")
-        print(f"a product   {SIZE} × {SIZE} × {SIZE} in float32: {_speed()}")
-        _print_extras()
-
-
-def _print_extras() -> None:
-    """Print the use of each extra, and its packages, installed or missing."""
-    installed = metadata.packages_distributions()
-    for extra, use in USES.items():
-        print(f"\n[{extra}], for {use}")
-        for package in EXTRAS[extra]:
-            print(f"  {package} {metadata.version(installed[package][0]) if package in installed else 'is missing'}")
-        if not installed.keys() >= set(EXTRAS[extra]):
-            print(f"  to install what is missing: {how_to_install(extra)}")
-
-
-def _speed() -> str:
-    """Return the operations per second of one product."""
-    a, b = np.random.default_rng(0).standard_normal((2, SIZE, SIZE), dtype=np.float32)
-    seconds = min(timeit.repeat(lambda: matmul(a, b), number=1))
-    return f"{2e-9 * SIZE**3 / seconds:.0f} on {counted(num_threads(), 'thread')}, in billions of operations a second"
+        a, b = np.random.default_rng(0).standard_normal((2, SIZE, SIZE), dtype=np.float32)
+        seconds = min(timeit.repeat(lambda: matmul(a, b), number=1))
+        speed = f"{2e-9 * SIZE**3 / seconds:.0f} on {counted(num_threads(), 'thread')}"
+        print(f"a product   {SIZE} × {SIZE} × {SIZE} in float32: {speed}, in billions of operations a second")
+        installed = metadata.packages_distributions()
+        for extra, use in USES.items():
+            print(f"\n[{extra}], for {use}")
+            for package in EXTRAS[extra]:
+                version = metadata.version(installed[package][0]) if package in installed else "is missing"
+                print(f"  {package} {version}")
+            if not installed.keys() >= set(EXTRAS[extra]):
+                print(f"  to install what is missing: {how_to_install(extra)}")

@@ -53,7 +53,7 @@ def _class_of(folder: Path) -> Any:
     """Return the class of the model in the folder, by its config.json; BertModel if npbert does not have it."""
     named = read_json_object(folder / CONFIG_FILE).get("architectures")
     for name in named if isinstance(named, list) else []:
-        found = getattr(models, name, None) if name in models.__all__ else None
+        found = getattr(models, str(name), None)
         if isinstance(found, type) and issubclass(found, models.PreTrainedModel):
             return found
     LOGGER.info("npbert does not have the head in %s: this is the BertModel without it", folder / CONFIG_FILE)

@@ -1,4 +1,5 @@
-"""`npbert pretrain` and `npbert finetune`: from text to a model."""
+"""`npbert pretrain` and `npbert finetune`: from text to a model. `npbert evaluate`: measures one, in the tables that
+also appear at the end of a run."""
 
 from __future__ import annotations
 
@@ -6,14 +7,23 @@ import logging
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, ClassVar
 
-from npbert.cli.command import argument, switch
-from npbert.cli.evaluate import print_table
+from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
-from npbert.io import Communicator, FileError, counted, import_extra, quiet
+from npbert.io import (
+    Communicator,
+    FileError,
+    Setting,
+    counted,
+    import_extra,
+    printable,
+    quiet,
+    write_json_lines,
+)
 from npbert.training import (
     MODEL_FOLDER,
     STATE_FILE,
@@ -21,6 +31,7 @@ from npbert.training import (
     Finetuning,
     Pretraining,
     PretrainSettings,
+    evaluate_files,
     world,
 )
 from npbert.training.parallel import share_cores
@@ -42,10 +53,7 @@ class TrainCommand(SettingsCommand):
 
     def run(self) -> int:
         """Train. Of several processes, the first prints for all."""
-        if not self.resume and (Path(self.folder) / STATE_FILE).exists():
-            raise FileError(f"{self.folder} already has a run; continue it with --resume, or choose another folder")
-        settings: Any = self._settings_to_go_on_with() if self.resume else self.read_settings()
-        communicator = world()
+        settings, communicator = self._settings_of_run(), world()
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
                 share_cores(communicator)
@@ -75,12 +83,18 @@ class TrainCommand(SettingsCommand):
         print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
         return 0
 
-    def _settings_to_go_on_with(self) -> Any:
-        """Return the settings in the folder with the given ones; the run refuses those that may not change."""
-        if command_of(Path(self.folder)) != self.name:
-            raise FileError(f"{self.folder} has no run of npbert {self.name} to continue")
+    def _settings_of_run(self) -> Any:
+        """Return the given settings, or with --resume those in the folder with the given ones; the run refuses those
+        that may not change."""
+        folder = Path(self.folder)
+        if not self.resume:
+            if (folder / STATE_FILE).exists():
+                raise FileError(f"{folder} already has a run; continue it with --resume, or choose another folder")
+            return self.read_settings()
+        if command_of(folder) != self.name:
+            raise FileError(f"{folder} has no run of npbert {self.name} to continue")
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return self.settings_of(Path(self.folder), self.kind, **no_steps)
+        return self.settings_of(folder, self.kind, **no_steps)
 
 
 class PretrainCommand(TrainCommand):
@@ -109,3 +123,66 @@ class FinetuneCommand(TrainCommand):
     name = "finetune"
     kind = FinetuneSettings
     run_class = Finetuning
+
+
+class EvaluateCommand(SettingsCommand):
+    """Measure a fine-tuned model on labelled files, or a pre-trained one on files of text. Use files that it was not
+    trained on.
+
+    examples:
+      npbert evaluate run test.tsv
+      npbert evaluate folder test.conll --task tagging --json"""
+
+    folder: str = argument("FOLDER", "the folder of a run, whose settings are used, or of a checkpoint")
+    files: tuple[str, ...] = argument("FILE", "a file to measure the model on", default=())
+    json: bool = switch(
+        "print JSON instead of a table: a line for each file (for a pre-trained model, one line for all)"
+    )
+
+    def run(self) -> None:
+        """Print the metrics."""
+        folder = Path(self.folder)
+        began = command_of(folder)
+        if began == "pretrain":
+            self._evaluate_pretraining(folder)
+            return
+        settings = self.settings_of(folder, FinetuneSettings) if began else self.read_settings()
+        for path, metrics, task, baselines, classes in evaluate_files(folder, self.files, settings):
+            if self.json:
+                labels = {"labels": classes} if classes else {}
+                write_json_lines([{"file": path, **metrics, **labels}])
+                continue
+            print_table(metrics, baselines, title=path, task=task)
+            if classes:
+                print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
+            for name, (precision, recall, f1, support) in classes.items():
+                shown = shorten(printable(name), 30, placeholder="…")
+                print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
+
+    def _evaluate_pretraining(self, folder: Path) -> None:
+        unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
+        if unknown:
+            says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
+            raise UsageError((Setting(unknown[0]), says))
+        of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
+        run = Pretraining(self.settings_of(folder, PretrainSettings, **of_run), folder)
+        numbers = run.evaluate()
+        if self.json:
+            write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])
+        else:
+            print_table(numbers, run.baselines)
+
+
+def print_table(
+    numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out", task: Any = None
+) -> None:
+    """Print the metrics next to their baselines. task: a FinetuneTask, which has its own names."""
+    if not numbers:
+        return
+    names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
+    width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
+    head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
+    print(f"{title:<{width}}{'model':>10}{head}")
+    for name, (key, value) in zip(names, numbers.items(), strict=True):
+        baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
+        print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")

@@ -84,19 +84,28 @@ def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None
     items = list(items)
     found: list[Any] = [None] * len(items)
     left, threads = iter(enumerate(items)), num_threads()
-
-    def do(numbered: tuple[int, Item]) -> None:
-        number, item = numbered
-        found[number] = work(item)
-
     within = max(1, _here.ways // max(1, of or len(items)))
+
+    def drain(threads: int) -> None:
+        """Do the items that are left, with so many threads in each. After an error, none is left."""
+        before = _here.count, _here.ways
+        _here.count, _here.ways = threads, within
+        try:
+            for number, item in left:  # the threads share this iterator
+                found[number] = work(item)
+        except BaseException:
+            list(left)
+            raise
+        finally:
+            _here.count, _here.ways = before
+
     user = object()
     try:  # not hold_blas: an interrupt on the way into its end would leave BLAS held
         doers = min(threads, len(items)) if _here.count != 1 and blas.hold(user) else 1
         if doers > 1:
-            _on_several(partial(_drain, do, left, threads // doers, within), left, doers - 1)
+            _on_several(partial(drain, threads // doers), left, doers - 1)
         else:
-            _drain(do, left, threads, within)
+            drain(threads)
     finally:
         try:
             blas.release(user)
@@ -105,21 +114,7 @@ def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None
     return found
 
 
-def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:
-    """Do the items that are left, with these numbers within them. After an error, none is left."""
-    before = _here.count, _here.ways
-    _here.count, _here.ways = threads, ways
-    try:
-        for item in left:  # the threads share this iterator
-            work(item)
-    except BaseException:
-        list(left)
-        raise
-    finally:
-        _here.count, _here.ways = before
-
-
-def _on_several(drain: Callable[[], None], left: Iterator[Item], helpers: int) -> None:
+def _on_several(drain: Callable[[], None], left: Iterator[object], helpers: int) -> None:
     futures: list[Future[None]] = []
 
     def end() -> list[BaseException]:
@@ -155,12 +150,11 @@ def slices(length: int, count: int) -> list[slice]:
 
 
 class _State:
-    """The state shared by the threads of a process. A forked process starts with a new one."""
+    """The state shared by the threads of a process. A forked process has neither their pool nor their lock."""
 
-    def __init__(self, count: int | None = None) -> None:
-        self.count = count
-        self.pool: ThreadPoolExecutor | None = None
-        self.lock = threading.Lock()
+    count: int | None = None
+    pool: ThreadPoolExecutor | None = None
+    lock = threading.Lock()
 
 
 class _Here(threading.local):
@@ -189,8 +183,7 @@ def processors() -> Collection[int]:
 
 
 def _start_in_child() -> None:
-    global _state
-    _state = _State(_state.count)
+    _state.pool, _state.lock = None, threading.Lock()
     blas.start_in_child()
 
 

@@ -16,10 +16,7 @@ Authors differ in these ways. Another way is another name here:
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, is_number, own
+from npbert.gradcheck.forms import Form, is_number
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, asked, names_given
 from npbert.gradcheck.restoring import is_of_library
 
@@ -80,24 +77,23 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
     """Return the Form of `y = f(…)` and backward(dy, …), with inputs by place or by name; or of `out, cache = f(…)` and
     backward(dout, cache), with inputs by name. Several y have a tuple dy, or several dy.
 
-    Raises: TypeError if f returns neither numbers nor a cache."""
-    names, words, y = names_given(f, len(inputs)), asked(backward), result_of(f, inputs)
-    dys = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
-    is_as_many = isinstance(y, tuple) and len(words) == len(y)
-    if is_as_many:
-        dys = words
-    is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
-    has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
-    is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
-    if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):
-        kinds = ", ".join(type(each).__name__ for each in as_list(y))
-        raise TypeError(
-            f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
-            "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
-        )
+    When it runs, it raises TypeError if f returns neither numbers nor a cache."""
+    names, words = names_given(f, len(inputs)), asked(backward)
+    needed = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
 
     def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = f(*arguments)
+        is_as_many = isinstance(y, tuple) and len(words) == len(y)
+        dys = words if is_as_many else needed
+        is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
+        has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
+        is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
+        if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):
+            kinds = ", ".join(type(each).__name__ for each in as_list(y))
+            raise TypeError(
+                f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
+                "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
+            )
         again = {name: value for name, value in zip(names, arguments, strict=True) if name in words[1:]}
         if has_cache:
             again[dys[-1]] = y[-1]
@@ -122,10 +118,3 @@ def form_of_loss(method: Function, names: Sequence[str], inputs: Sequence[Any], 
     form = Form(names, inputs, run, lambda _, found: found, thing)
     form.takes_dy = False
     return form
-
-
-def result_of(f: Function, inputs: Sequence[Any]) -> Any:
-    """Return the result of a function for copies of these inputs."""
-    np.random.seed(0)
-    with told("forward"):
-        return f(*map(own, inputs))

@@ -3,16 +3,17 @@
 import copy
 import itertools
 import traceback
+from types import SimpleNamespace
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape
-from npbert.gradcheck.exact.bridge import check_linear
+from npbert.gradcheck.exact.run import check_linear, named
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, copied, different
-from npbert.gradcheck.paths import changed, leaves, listed, snapshot
+from npbert.gradcheck.paths import changed, leaves, snapshot
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -27,14 +28,13 @@ class Call:
 
     def __init__(self, function: ScalarFunction) -> None:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
-        inputs = [(name, copied(value)) for name, value in function.named_inputs()]
-        arrays = [leaves(value, lambda each: isinstance(each, np.ndarray), name) for name, value in inputs]
-        dys = self.dy if len(self.dy) > 1 else self.dy[0]
-        self.given = snapshot(dict(itertools.chain(*arrays)) | listed(dys, "dy"))
-        self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
+        inputs = {name: copied(value) for name, value in function.named_inputs()}
+        held = SimpleNamespace(**inputs | named("dy", self.dy))
+        self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
+        self.y = function.layer.forward(*inputs.values(), tape=self.tape)
         if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = snapshot(listed(self.y, "y"))
+        self._returned = snapshot(named("y", as_tuple(self.y)))
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -45,7 +45,6 @@ class Call:
         except (ValueError, TypeError) as error:
             _tell_refusal(error, function.parameters)
             raise
-        function.derive_by(found)
         self._returned |= snapshot({f"d{name}": found[name] for name in function.float_inputs})
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:

@@ -63,8 +63,8 @@ def _epsilon(function: ScalarFunction) -> float:
     is smooth. (Exact numbers allow no casts.)"""
 
     def values(t: float) -> list[Array]:
-        with function.moved(function.variables, t) as there:
-            floats = there.run_on_floats()
+        with function.moved(function.variables, t):
+            floats = function.run_on_floats()
         return [*floats.y, *floats.gradients.values()]
 
     if isinstance(function.layer, Form):
@@ -208,6 +208,6 @@ def _complex_step(function: ScalarFunction, direction: Gradients) -> tuple[float
 
 def _terms_at(function: ScalarFunction, direction: Gradients, t: complex) -> Array:
     """Return the terms dy · y of S at value + t · direction."""
-    with function.moved(direction, t) as there:
-        both = zip(function.dy, there.outputs(), strict=True)
+    with function.moved(direction, t):
+        both = zip(function.dy, function.outputs(), strict=True)
         return np.concatenate([(dy * y).ravel() for dy, y in both])

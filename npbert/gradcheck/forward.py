@@ -40,7 +40,8 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
-    theirs, wanted = (named([plain(part) for part in as_tuple(y)]) for y in (form.forward(*inputs), reference(*given)))
+    ys = form.forward(*inputs), reference(*given)
+    theirs, wanted = (named("y", [plain(part) for part in as_tuple(y)]) for y in ys)
     for name, right in wanted.items():
         if theirs[name].shape != right.shape:
             raise GradientError(

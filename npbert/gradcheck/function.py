@@ -87,10 +87,6 @@ class ScalarFunction:
         """Return make(array) for each variable, by name."""
         return {name: make(array) for name, array in self.variables.items()}
 
-    def derive_by(self, names: Gradients) -> None:
-        """Make the inputs without these names constants, as backward returns None for them."""
-        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name in names}
-
     def checked(self) -> "ScalarFunction":
         """Return itself. Raises: ValueError, TypeError or GradientError if its derivatives cannot be checked."""
         if not self.size:
@@ -117,22 +113,24 @@ class ScalarFunction:
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Within it, values are copies, and gradients start at 0; afterwards the layer is restored."""
-        parts = [part for _, part in named_parts(self.layer)]
-        with restored(parts), self.holding(self.made(np.copy)):
+        with restored(part for _, part in named_parts(self.layer)), self.holding(self.made(np.copy)):
             yield
 
     @contextmanager
-    def holding(self, values: Mapping[str, Any]) -> "Iterator[ScalarFunction]":
-        """Within it, the variables have these values, and gradients are 0. Gives the function with these inputs."""
-        there = copy.copy(self)
-        there.inputs = list(map(copied, self.inputs))
+    def holding(self, values: Mapping[str, Any]) -> Iterator[None]:
+        """Within it, the variables have these values, all inputs are copies, and gradients are 0."""
+        given = self.inputs
         with restored(self.parameters.values()):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
+            self.inputs = list(map(copied, given))
             for name, position in self.float_inputs.items():
-                there.inputs[position] = values[name]
-            yield there
+                self.inputs[position] = values[name]
+            try:
+                yield
+            finally:
+                self.inputs = given
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
@@ -144,7 +142,7 @@ class ScalarFunction:
         drawn = np.random.default_rng([self.seed + 1, _STREAM, number])
         return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
 
-    def moved(self, step: Gradients, t: complex) -> "AbstractContextManager[ScalarFunction]":
+    def moved(self, step: Gradients, t: complex) -> AbstractContextManager[None]:
         """The same as `holding`, with t · step added to the arrays named in `step`; all complex for a complex t."""
         values = self.made(lambda array: np.array(array, dtype=np.result_type(array, t)))  # with the same memory order
         for name, by in step.items():
@@ -172,7 +170,7 @@ class ScalarFunction:
         return tuple(map(like, self.outputs()))
 
     def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
-        """Return the gradients of the parameters, and of the float inputs unless they are None.
+        """Return the gradients of the parameters, and of the float inputs; those with None become constants.
 
         y: forward's, with this tape.
 
@@ -191,28 +189,29 @@ class ScalarFunction:
             hint = hint if returned else "add the missing `return`"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
-        found |= {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+        moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+        self.float_inputs = {name: self.float_inputs[name] for name in moved}
+        found |= moved
         for name, array in self.variables.items():
             if name in found and np.shape(found[name]) != array.shape:
                 raise WrongShapeError(name, found, array.shape)
         return found
 
     def run_on_floats(self) -> Floats:
-        """Run the layer on floats. Inputs for which backward returns None become constants.
+        """Run the layer on floats.
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
         values = self.made(np.copy)
-        with self.holding(values) as there:
+        with self.holding(values):
             tape = Tape(copy.deepcopy(self.rng))
-            y = there.forward(tape)
+            y = self.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             with told("backward"):
-                found = there.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
+                found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
-        self.derive_by(gradients)
         return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 
 

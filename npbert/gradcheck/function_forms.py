@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.calls import form_of_functions, form_of_loss, result_of
+from npbert.gradcheck.calls import form_of_functions, form_of_loss
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import Function, as_list, asked, mapped, names_given
@@ -21,27 +21,23 @@ def form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
 
     Raises: TypeError if none fits."""
     for attributes, form in KINDS.values():
-        if len(attributes) == len(parts) and all(map(_has, parts, attributes)):
+        if len(attributes) == len(parts) and all(map(hasattr, parts, attributes)):
             return form(*parts, inputs) if form is not _applied else form(*parts, inputs, tensor)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
     called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
-    raise TypeError(f"({kinds}) is not a known form: {_how()}{called}")
-
-
-def _has(part: Any, names: list[str]) -> bool:
-    return all(hasattr(part, name) for name in names)
-
-
-def _how() -> str:
-    return f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"
+    raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
 
 
 def _of_loss(f: Function, inputs: list[Any]) -> Form:
     """CS231n's losses: `loss, dx = f(x, …)`, in one call."""
-    y = result_of(f, inputs)
-    if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
-        raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_how()}")
-    return form_of_loss(lambda _: f, names_given(f, len(inputs)), inputs)
+
+    def loss(*arguments: Any) -> Any:
+        y = f(*arguments)
+        if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
+            raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_HOW}")
+        return y
+
+    return form_of_loss(lambda _: loss, names_given(f, len(inputs)), inputs)
 
 
 def _with_context(owner: Any, inputs: list[Any]) -> Form:
@@ -132,12 +128,14 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     return Form(names_given(owner.fun, len(inputs)), inputs, run, back)
 
 
-_FUNCTION, _CLASS = "__call__", "__mro__"
-KINDS: dict[str, tuple[list[list[str]], Callable[..., Form]]] = {
-    "a jax.custom_vjp": ([["fwd", "bwd"]], _with_residuals),
-    "a class with forward(ctx, …) and backward(ctx, …)": ([[_CLASS, "forward", "backward"]], _with_context),
-    "a function and a class with apply(grad)": ([[_FUNCTION], [_CLASS, "apply"]], _applied),
-    "two functions, (forward, backward) or (f, vjp)": ([[_FUNCTION], [_FUNCTION]], form_of_functions),
-    "a function that returns (loss, gradients)": ([[_FUNCTION]], _of_loss),
+KINDS: dict[str, tuple[list[str], Callable[..., Form]]] = {
+    "a jax.custom_vjp": (["bwd"], _with_residuals),
+    "a class with forward(ctx, …) and backward(ctx, …)": (["backward"], _with_context),
+    "a function and a class with apply(grad)": (["__call__", "apply"], _applied),
+    "two functions, (forward, backward) or (f, vjp)": (["__call__", "__call__"], form_of_functions),
+    "a function that returns (loss, gradients)": (["__call__"], _of_loss),
 }
-"""The ways to write a forward and a backward: what each part has, which tells it from the others, and its Form."""
+"""The ways to write a forward and a backward: an attribute of each part, which tells it from the others, and its
+Form."""
+
+_HOW = f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"

@@ -12,7 +12,8 @@ from itertools import islice
 
 LONGEST_LINE, MOST_LINES = 600, 30
 
-_CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+"""A character that a terminal does not show, or that UTF-8 does not have."""
 
 _NOT_THE_USERS = ("npbert", "contextlib", "sklearn", "joblib")
 
@@ -61,7 +62,7 @@ def printable(text: str) -> str:
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
         lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} more lines"]
-    written = _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), "\n".join(lines))
+    written = CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), "\n".join(lines))
     return "\n".join(map(_shortened, written.split("\n")))
 
 

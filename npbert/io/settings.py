@@ -1,7 +1,5 @@
 """Settings: values with a help and a default, defined once for Python, the command line and files."""
 
-from __future__ import annotations
-
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,6 @@
 """Standard input and output, or files in their place: texts, one on each line, and results as lines of JSON."""
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 from npbert.io.errors import STANDARD_INPUT, Place
 from npbert.io.files import FileError, decode, naming, read_stream, read_text, write_where_asked
 from npbert.io.json_lines import finite_or_null
-from npbert.io.messages import LOGGER
+from npbert.io.messages import CONTROL, LOGGER
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 """The endings of a file of JSON lines."""
-_C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
 
 
 def read_all(path: str | Path, *, may_be_blank: bool = False) -> str:
@@ -74,5 +72,5 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
 
 def _line(row: Any, digits: int) -> bytes:
     text = json.dumps(finite_or_null(row, digits=digits), ensure_ascii=False)
-    escaped = _C1.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    escaped = CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     return f"{escaped}\n".encode()

@@ -1,6 +1,6 @@
 """demo: trains a small BERT on the toy dialogue, with a learner's layers instead of the library's."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,6 @@ import numpy as np
 from npbert.compute import DTypeLike
 from npbert.core import Layer, Tape, named_parts
 from npbert.data import (
-    Dialogue,
-    Example,
     collate,
     draw_pairs,
     join_lines,
@@ -104,7 +102,12 @@ def train(
     parts, dialogue, parameters = {**OTHERS, **own}, load_dialogue(9), model.parameters()
     optimizer, losses = parts["AdamW"](parameters), list[float]()
     for step in range(steps):
-        batch = collate(list(_examples(dialogue, parts["mask_words"], rng)), pad_id=dialogue.vocabulary.pad_id)
+        examples = []
+        for pair in draw_pairs(len(dialogue.lines), BATCH, rng):
+            whole = join_lines(dialogue, pair)
+            masked, labels = parts["mask_words"](whole.input_ids, dialogue.vocabulary, rng)
+            examples.append(replace(whole, input_ids=masked, labels=labels))
+        batch = collate(examples, pad_id=dialogue.vocabulary.pad_id)
         model.zero_grad()
         tape = Tape(rng)
         losses.append(model.loss(batch, tape).mlm_loss)
@@ -116,13 +119,6 @@ def train(
         if (step + 1) % LINE_EVERY == 0:
             say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}")
             losses.clear()
-
-
-def _examples(dialogue: Dialogue, mask: Any, rng: np.random.Generator) -> Iterator[Example]:
-    for pair in draw_pairs(len(dialogue.lines), BATCH, rng):
-        example = join_lines(dialogue, pair)
-        masked, labels = mask(example.input_ids, dialogue.vocabulary, rng)
-        yield replace(example, input_ids=masked, labels=labels)
 
 
 def count_guessed(model: Any) -> tuple[int, int]:

@@ -7,7 +7,7 @@ What is told, in this order:
 3. What spoils all else: changed given code, wrong gradients that no check accepts.
 4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
 5. Wrong numbers: the edits that explain them (`findings_of`, by the search of `gradcheck/explain/repair.py`), and of
-   the rest a fact (`facts`).
+   the rest a fact (`fact_of`).
 """
 
 import inspect
@@ -29,8 +29,7 @@ from npbert.gradcheck.explain import (
     describe_place,
 )
 from npbert.learn.blank import Blank
-from npbert.learn.comparison import Comparison
-from npbert.learn.facts import fact_of
+from npbert.learn.comparison import Comparison, fact_of
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit

@@ -119,7 +119,9 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
         given, made = definitions(text), definitions(exercise.source)
         module = load(path, text)
     except SyntaxError as error:
-        return _syntax(error, path)
+        line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
+        shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
+        return Verdict(sentence(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}"), shown)
     except FileError as error:
         return Verdict(str(error))
     if all(name in given and ast.dump(given[name]) == ast.dump(made[name]) for name in exercise.written):
@@ -144,9 +146,3 @@ def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     others = [text for each in wrong[1:] for text in (each.says, each.because)]
     findings = tuple(finding for each in wrong for finding in each.findings)
     return replace(wrong[0], findings=findings).because_of(*others, are_right(right))
-
-
-def _syntax(error: SyntaxError, path: Path) -> Verdict:
-    line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
-    shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
-    return Verdict(sentence(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}"), shown)

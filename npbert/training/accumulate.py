@@ -11,7 +11,7 @@ from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
 from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
-from npbert.training.shares import Shares, Sums, add_up
+from npbert.training.parallel import Shares, Sums, add_up
 
 
 class StepLosses(NamedTuple):

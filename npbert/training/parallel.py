@@ -1,7 +1,9 @@
-"""Processes that train one model together: their launcher, their messages, and what they agree on."""
+"""Processes that train one model together: their launcher, their messages, what they agree on, and their shares of the
+parameters: each adds up the gradients of its share, updates it, and keeps its moments."""
 
 import itertools
 import logging
+import math
 import os
 import pickle
 import platform
@@ -10,13 +12,17 @@ import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from npbert.compute import processors, set_num_threads
+import numpy as np
+
+from npbert.compute import Array, in_blocks, processors, run, set_num_threads
+from npbert.core import Layer, Parameter
 from npbert.data import Batch
 from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
+from npbert.optim.clipping import block_squares
 from npbert.training.settings import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -120,3 +126,117 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
     """Raise ValueError on all processes unless each has read the same batch."""
     if communicator.size > 1:
         check_same(communicator, {"checksum of the batch": zlib.crc32(pickle.dumps(vars(batch)))})
+
+
+Sums = dict[range, list[Array]]
+"""Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""
+
+
+def add_up(sums: Sums, parts: range) -> Sums:
+    """Add up these sums as far as possible, in place, and return the rest, in order: the sum of all `parts`, if it has
+    all of them.
+
+    The sum of parts 2 and 3 is sums[range(2, 4)], and part 5 alone is sums[range(5, 6)].
+
+    A sum of parts is the sum of the first half plus the sum of the second half, recursively. With rounding, (a + b) + c
+    differs from a + (b + c), so the order decides the last bits. Here it depends only on the number of parts. A chain,
+    ((0 + 1) + 2) + 3, would save the memory of a gradient on one thread. But a process with parts 2 and 3 would have to
+    keep and send both; in a tree it sends their sum.
+    """
+    if parts in sums or len(parts) == 1:
+        return {parts: sums[parts]} if parts in sums else {}
+    middle = (len(parts) + 1) // 2
+    first, second = parts[:middle], parts[middle:]
+    left, right = add_up(sums, first), add_up(sums, second)
+    if first not in left or second not in right:
+        return left | right
+    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first], right[second], strict=True)))
+    return {parts: left[first]}
+
+
+class Shares:
+    """A model's parameters, of which each process updates a share; a single process updates all.
+
+    AdamW keeps two numbers for each parameter, and the update of a parameter needs no other. So each process keeps the
+    moments of its share, and does its share of the work. (Rajbhandari et al. 2020, "ZeRO", section 5.1, its first
+    stage.) A step then is:
+
+        gradients_of     forward and backward of the own parts
+        add_up           each process gets the sum of the gradients of its share: the first half of an all-reduce
+        an optimizer's step on `parameters`
+        spread_values    each process gets the values of the other shares: the second half
+
+    names, all: the parameters of the model. own: the slice of each, flattened, in this process's share. parameters: for
+    the optimizer, these slices as views of the model's values; for a single process, the model's parameters.
+    """
+
+    def __init__(self, model: Layer, communicator: Communicator) -> None:
+        self.communicator = communicator
+        self.names, self.all = zip(*model.named_parameters(), strict=True)
+        for parameter in self.all:
+            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a slice is a view
+        self._stretches = _stretches([parameter.value for parameter in self.all], communicator.size)
+        self.own = self._stretches[communicator.rank]
+        self.parameters: Sequence[Parameter] = self.all
+        if communicator.size > 1:
+            self.parameters = []
+            for parameter, stretch in zip(self.all, self.own, strict=True):
+                shape = *(1,) * (parameter.value.ndim - 1), -1  # as many axes: a matrix stays one, for weight decay
+                self.parameters.append(Parameter(parameter.value.reshape(-1)[stretch].reshape(shape)))
+
+    def zero_grad(self) -> None:
+        """Set every gradient to 0."""
+        for parameter in (*self.all, *self.parameters):
+            parameter.zero_grad()
+
+    def add_up(self, sums: Sums) -> float:
+        """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
+        shares.
+
+        The norm is the same for any number of processes, as a share ends with a block.
+        """
+        communicator, terms = self.communicator, Sums()
+        given = [{parts: self._cut(sums[parts], rank) for parts in sums} for rank in range(communicator.size)]
+        for theirs in communicator.exchange(given):
+            terms |= theirs
+        (totals,) = add_up(terms, range(max(parts.stop for parts in terms))).values()
+        for parameter, total in zip(self.parameters, totals, strict=True):
+            parameter.add_grad(total.reshape(parameter.value.shape))
+        return math.sqrt(np.concatenate(communicator.gather(block_squares(self.parameters))).sum())
+
+    def spread_gradients(self) -> None:
+        """Give all processes the summed gradients of the model, for watchers."""
+        own = [parameter.grad for parameter in self.parameters]
+        for parameter, gradient in zip(self.all, self.whole(own), strict=True):
+            parameter.zero_grad()
+            parameter.add_grad(gradient)
+
+    def spread_values(self) -> None:
+        """Give all processes the updated values of all shares."""
+        if self.communicator.size > 1:
+            own = [parameter.value for parameter in self.parameters]
+            for parameter, value in zip(self.all, self.whole(own), strict=True):
+                parameter.value[...] = value
+
+    def whole(self, own: list[Array]) -> Iterable[Array]:
+        """Return whole arrays for all parameters, one after another, from the shares of all processes."""
+        if self.communicator.size == 1:
+            return own
+        pairs = zip(self.all, *self.communicator.exchange([own] * self.communicator.size), strict=True)
+        return (np.concatenate(arrays, axis=None).reshape(each.value.shape) for each, *arrays in pairs)
+
+    def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
+        """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""
+        return [array.reshape(-1)[stretch] for array, stretch in zip(arrays, self._stretches[rank], strict=True)]
+
+
+def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:
+    """Return, for each of `count` shares, its slice of each array. All numbers in a row are cut into shares of about
+    equal size, each at the beginning of a block of `in_blocks`."""
+    starts = np.cumsum([0, *(value.size for value in values)])
+    of_blocks = np.cumsum([0, *(block.size for value in values for (block,) in in_blocks(value))])
+    edges = of_blocks[np.searchsorted(of_blocks, starts[-1] * np.arange(count + 1) // count)]
+    return [
+        [slice(max(0, first - start), max(0, last - start)) for start in starts[:-1].tolist()]
+        for first, last in itertools.pairwise(edges.tolist())
+    ]

@@ -1,4 +1,4 @@
-"""The events of a run: its steps, its evaluations, its watchers, and its saved progress."""
+"""The events of a run: its steps and its evaluations; and its saved progress."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -91,16 +91,6 @@ class Evaluation:
         one_of(numbers).check("metric", self.goal)
         value = -numbers[self.goal] if self.goal.endswith("loss") else numbers[self.goal]
         return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)
-
-
-class Watcher:
-    """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
-
-    def before_update(self, step: Step) -> None:
-        """Called when the gradients are complete, before the parameters change."""
-
-    def after(self, step: Step) -> None:
-        """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
 
 
 @dataclass

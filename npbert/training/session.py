@@ -12,10 +12,9 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.parallel import check_same
-from npbert.training.progress import Watcher
 from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
-from npbert.training.watchers import EVENTS_FOLDER, Bar, LayerStatistics, Log, TensorBoard
+from npbert.training.watchers import EVENTS_FOLDER, Bar, Log, TensorBoard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -23,18 +22,16 @@ _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 @contextmanager
-def session(
-    trainer: Resumable, *, changed_data: bool = False, overwrite: bool = False
-) -> Iterator[tuple[list[Watcher], list[object]]]:
-    """Within it, a Trainer has its folder locked, and its run resumed. Gives the watchers in the order of their calls,
-    and a list, empty until the run is to stop.
+def session(trainer: Resumable, *, changed_data: bool = False, overwrite: bool = False) -> Iterator[list[object]]:
+    """Within it, a Trainer has its folder locked, its run resumed, and watchers of its steps. Gives a list, empty until
+    the run is to stop.
 
     Raises: as Trainer.train; ValueError, on all processes, unless they have the same npbert, settings, model, files and
     folder.
     """
     keep_freed_memory()
     communicator, folder, model = trainer.communicator, trainer.folder, trainer.model
-    file, watchers = folder / STATE_FILE, list[Watcher]()
+    file = folder / STATE_FILE
     with communicator.ending_together(), hold_blas(), ExitStack() as stack:
         trainer.inputs = digests({"configuration of the model": repr(model.config), **trainer.evaluation.inputs})
         state = TensorFile(file).metadata if file.is_file() and not overwrite else None
@@ -54,10 +51,10 @@ def session(
             after = trainer.step
             bar = stack.enter_context(closing(Bar(trainer.progress.total_steps, done=after, asked=asked)))
             board = TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1)
-            watchers += [LayerStatistics(model), Log(folder, after_step=after), board, bar]
+            trainer.watchers = [Log(folder, after_step=after).after, board.after, bar.after]
             if news:
                 bar.say(news)
-        yield watchers, asked
+        yield asked
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
-from npbert.training.progress import Data, Evaluation, Progress
+from npbert.training.parallel import Shares
+from npbert.training.progress import Data, Evaluation, Progress, Step
 from npbert.training.settings import TrainerSettings, differences
-from npbert.training.shares import Shares
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
@@ -44,6 +44,9 @@ class Resumable:
     """The model, the data, the settings and the progress of a run, in its folder. Arguments and errors: as in Trainer.
 
     Several processes call a method together, and process 0 writes.
+
+    watchers: called with each step after its evaluation, before the state is saved; and with a step that is not finite.
+    They write, draw or show, and do not change the model.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Resumable:
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.inputs: dict[str, str] = {}
+        self.watchers: list[Callable[[Step], object]] = []
 
     @property
     def step(self) -> int:

@@ -15,10 +15,10 @@ from npbert.models import AnyBatch, TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
 from npbert.training.parallel import check_same_batch
-from npbert.training.progress import Evaluation, Step, Watcher
+from npbert.training.progress import Evaluation, Step
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, NotFiniteError, Resumable, check_parameters
-from npbert.training.watchers import in_words
+from npbert.training.watchers import in_words, layer_statistics
 
 
 class Trainer(Resumable):
@@ -61,15 +61,15 @@ class Trainer(Resumable):
         whole.
         """
         no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
-        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, asked):
+        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as asked:
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
-                step = self._update(next(batches), watchers)
+                step = self._update(next(batches))
                 self._judge(step)
                 stops = any(self.communicator.gather(bool(asked)))
                 step.is_saved = self.is_finished or stops or step.number % self.settings.save_every == 0
-                for watcher in watchers:
-                    watcher.after(step)
+                for watcher in self.watchers:
+                    watcher(step)
                 if step.is_saved:
                     self.save()
                 if stops and not self.is_finished:  # all processes, as the others would wait for one
@@ -77,7 +77,7 @@ class Trainer(Resumable):
                     raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
         return self.progress.best_evaluation
 
-    def _update(self, batch: Batch, watchers: Sequence[Watcher]) -> Step:
+    def _update(self, batch: Batch) -> Step:
         """Make a step: forward, backward and the optimizer."""
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
@@ -88,24 +88,22 @@ class Trainer(Resumable):
         is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
         step = Step(number, batch, losses, norm, is_logged)
         if not math.isfinite(losses.total + norm):
-            self._fail(step, seed, watchers)
+            self._fail(step, seed)
         if step.is_logged:
             self.shares.spread_gradients()
-        for watcher in watchers:
-            watcher.before_update(step)
-        self.optimizer.lr = self.learning_rate
-        self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
-        self.shares.spread_values()
-        step.seconds = time.perf_counter() - start
+        with layer_statistics(self.model, step):
+            self.optimizer.lr = self.learning_rate
+            self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
+            self.shares.spread_values()
+            step.seconds = time.perf_counter() - start
         return step
 
-    def _fail(self, step: Step, seed: Sequence[int], watchers: Sequence[Watcher]) -> None:
+    def _fail(self, step: Step, seed: Sequence[int]) -> None:
         """Raise NotFiniteError, on all processes, for a parameter, or for the loss or a gradient, with the first wrong
         layer."""
         step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
-        step.is_logged = False
-        for watcher in watchers:
-            watcher.after(step)  # to show the end in the curves
+        for watcher in self.watchers:
+            watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
         own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])

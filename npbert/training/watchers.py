@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Layer
+from npbert.core import Layer, Parameter
 from npbert.io import (
     LAYERS_FILE,
     LOGGER,
@@ -22,13 +24,13 @@ from npbert.io import (
 )
 from npbert.models import parameters_by_layer
 from npbert.optim import global_norm
-from npbert.training.progress import Step, Watcher
+from npbert.training.progress import Step
 
 EVENTS_FOLDER = "tensorboard"
 _SAMPLE, _LINES = 4096, 20
 
 
-class Log(Watcher):
+class Log:
     """The numbers of a run by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …
@@ -54,43 +56,7 @@ class Log(Watcher):
                 file.sync()
 
 
-class LayerStatistics(Watcher):
-    """Adds `layers` to each logged step: by layer, the norm of the gradient, ‖g‖, and of the update relative to the
-    values, ‖Δw‖ / ‖w‖.
-
-    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
-    """
-
-    def __init__(self, model: Layer) -> None:
-        self._layers = parameters_by_layer(model)
-
-    def before_update(self, step: Step) -> None:
-        if step.is_logged:
-            self._before = self._samples()
-
-    def after(self, step: Step) -> None:
-        if step.is_logged:
-            after, ratios = self._samples(), {}
-            for name, before in self._before.items():
-                ratios[name] = float(np.linalg.norm(after[name] - before) / np.linalg.norm(before))
-            norms = {name: global_norm(parameters.values()) for name, parameters in self._layers.items()}
-            step.layers = {"gradient_norms": norms, "update_ratios": ratios}
-
-    def _samples(self) -> dict[str, Array]:
-        """Return every n-th value of each parameter, times √n, by layer."""
-        found = {}
-        for name, parameters in self._layers.items():
-            samples = []
-            for parameter in parameters.values():
-                flat = parameter.value.reshape(-1)
-                every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
-                sample = flat[::every].astype(float)
-                samples.append(sample * np.sqrt(flat.size / len(sample)))
-            found[name] = np.concatenate(samples)
-        return found
-
-
-class TensorBoard(Watcher):
+class TensorBoard:
     """Writes the same numbers, and the speed, to a new event file in `folder`. TensorBoard ignores older files from
     `first_step` on.
 
@@ -119,7 +85,7 @@ class TensorBoard(Watcher):
             self._records.RecordWriter(file).write(event.SerializeToString())
 
 
-class Bar(Watcher):
+class Bar:
     """The progress of a run of `total` steps: a bar on a terminal; in a file or a notebook, about 20 lines in
     all; and nothing if npbert is quiet.
 
@@ -167,6 +133,36 @@ class Bar(Watcher):
     def close(self) -> None:
         """End the line of the bar."""
         self._bar.close()
+
+
+@contextmanager
+def layer_statistics(model: Layer, step: Step) -> Iterator[None]:
+    """Within it, a step updates the model. A logged step gets `layers`: by layer, the norm of the gradient, ‖g‖, and of
+    the update relative to the values, ‖Δw‖ / ‖w‖.
+
+    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
+    """
+    layers = parameters_by_layer(model) if step.is_logged else {}
+    before, norms, ratios = _samples(layers), {}, {}
+    yield
+    for name, after in _samples(layers).items():
+        norms[name] = global_norm(layers[name].values())
+        ratios[name] = float(np.linalg.norm(after - before[name]) / np.linalg.norm(before[name]))
+    step.layers = {"gradient_norms": norms, "update_ratios": ratios} if layers else {}
+
+
+def _samples(layers: Mapping[str, Mapping[str, Parameter]]) -> dict[str, Array]:
+    """Return every n-th value of each parameter, times √n, by layer."""
+    found = {}
+    for name, parameters in layers.items():
+        samples = []
+        for parameter in parameters.values():
+            flat = parameter.value.reshape(-1)
+            every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
+            sample = flat[::every].astype(float)
+            samples.append(sample * np.sqrt(flat.size / len(sample)))
+        found[name] = np.concatenate(samples)
+    return found
 
 
 def in_words(numbers: dict[str, float]) -> str:

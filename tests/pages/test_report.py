@@ -10,8 +10,7 @@ import pytest
 from npbert import BertForSequenceClassification
 from npbert.io import METRICS_FILE, FileError
 from npbert.pages.report import page
-from npbert.pages.report.page import comparison_page, report_page, write_report
-from npbert.pages.report.run import Run
+from npbert.pages.report.page import Run, comparison_page, report_page, write_report
 from tests.pages.runs import METRICS, SHOWN, masked, write_run
 from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE

@@ -82,9 +82,7 @@ def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier, 
 
 def test_what_is_held_back_takes_its_weights_with_it(classifier, monkeypatch):
     seen, weights = [], dict(zip(TEXTS, range(1, 5), strict=False))
-    monkeypatch.setattr(
-        "npbert.sklearn.text_classifier.finetune", lambda *lists, **options: seen.append((lists, options))
-    )
+    monkeypatch.setattr("npbert.sklearn.finetune", lambda *lists, **options: seen.append((lists, options)))
     classifier.set_params(early_stopping=True, validation_fraction=0.25, class_weight="balanced")
     classifier.fit(TEXTS, LABELS, sample_weight=np.array([weights[text] for text in TEXTS]))
     (((texts, labels), options),) = seen

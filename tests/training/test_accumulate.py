@@ -12,7 +12,7 @@ from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.io import ALONE
 from npbert.training.accumulate import StepLosses, accumulate, gradients_of, parts_of
-from npbert.training.shares import Shares, add_up
+from npbert.training.parallel import Shares, add_up
 from tests.computing import in_pieces, on_threads
 from tests.tables import one_in
 

@@ -20,7 +20,7 @@ from npbert import (
     global_norm,
 )
 from npbert.training.accumulate import accumulate, gradients_of
-from npbert.training.shares import Shares
+from npbert.training.parallel import Shares
 from tests.computing import on_threads
 from tests.training.parallel.together import together
 from tests.training.test_accumulate import check_parts

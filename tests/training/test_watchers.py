@@ -16,7 +16,7 @@ from npbert import AdamW
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
-from npbert.training.watchers import Bar, LayerStatistics, Log, TensorBoard
+from npbert.training.watchers import Bar, Log, TensorBoard, layer_statistics
 from tests.training.tiny import classifier, collate, examples
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
@@ -139,11 +139,9 @@ LAYERS = ["embeddings", "layer 1", "layer 2", "pooler", "classifier"]
 
 def statistics_of(model, update):
     """The numbers of a step that makes this update."""
-    watcher, step = LayerStatistics(model), SimpleNamespace(is_logged=True)
-    watcher.before_update(step)
-    update()
-    with np.errstate(all="ignore"):
-        watcher.after(step)
+    step = SimpleNamespace(is_logged=True)
+    with np.errstate(all="ignore"), layer_statistics(model, step):
+        update()
     return step.layers
 
 

@@ -59,9 +59,18 @@ class Field(World):
         """Return any Number, whatever its float."""
         return Number(self.draw(), self.draw(), seen)
 
-    def constant(self, x: float) -> int:
+    @staticmethod
+    @functools.cache
+    def constant(x: float) -> Any:
         """Return the element for a float's exact number."""
-        return _in_field(x)
+        number = constant(x)
+        value = _fraction(number.ratio)
+        if number.is_root:
+            root = root_of(value, 2)
+            if root is None:
+                return _fraction(Fraction(x))
+            value = root
+        return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
     def inverse(self, value: int) -> int:
         """Return 1/value. If √value was taken, as a random s, it is s⁻²."""
@@ -115,18 +124,6 @@ def root_of(a: int, degree: int) -> int | None:
     """Return the root in the field, or None. One of an even degree is itself a square, so that √a √b = √(ab)."""
     order = P - 1 if degree % 2 else (P - 1) // 2
     return pow(a, pow(degree, -1, order), P) if pow(a, order, P) in (0, 1) else None
-
-
-@functools.cache
-def _in_field(x: float) -> int:
-    number = constant(x)
-    value = _fraction(number.ratio)
-    if number.is_root:
-        root = root_of(value, 2)
-        if root is None:
-            return _fraction(Fraction(x))
-        value = root
-    return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
 
 def _fraction(ratio: Fraction) -> Any:

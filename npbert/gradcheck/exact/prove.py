@@ -57,10 +57,9 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, named_parts
-from npbert.gradcheck.exact.bridge import check_beside, check_linear, is_right_on_both_sides
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
-from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.exact.run import check_beside, check_linear, is_right_on_both_sides, run_on_numbers
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, Rng

@@ -1,4 +1,9 @@
-"""Runs a layer forward and backward on Numbers instead of floats."""
+"""Runs a layer forward and backward on Numbers instead of floats, and bridges the gap between them.
+
+The bridge tests that the user's floats compute the proved formula: `ExactRun.check_like` compares values. Two formulas
+may agree at one point, such as z² and 2z at 2. So they are also compared at a point beside it, and backward for several
+dy.
+"""
 
 import copy
 import threading
@@ -11,15 +16,18 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
-from npbert.gradcheck.exact.field import P
+from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
-from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import Gradients, PromiseError, compared, largest_at, placed
+from npbert.gradcheck.inputs import as_tuple, magnitude
+from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, largest_at, placed
 
 _SMALLEST = np.finfo(np.float32).tiny
 _SLACK = 4.0  # times the first-order bound on rounding
+_TRIED = (0.0, 1.0), (-(2.0**13), 0.0), (2.0**-13, 0.0), (0.0, 0.0)  # dy as a multiple of the given one, plus a number
+_ROUGHLY = 0.4  # the power of epsilon that is the allowed relative error
+_NEAR = 1e-3  # the allowed change of gradients beside a tie, relative to the largest
 
 
 class ExactRun(NamedTuple):
@@ -45,7 +53,7 @@ class ExactRun(NamedTuple):
 
     def check_like(self, floats: Floats) -> None:
         """Raise PromiseError if a number of y, or of a gradient, differs on floats beyond rounding."""
-        for parts, own in ((self.y, named(floats.y)), (self.gradients, floats.gradients)):
+        for parts, own in ((self.y, named("y", floats.y)), (self.gradients, floats.gradients)):
             exact = {name: each.seen for name, each in parts.items()}
             room = {name: _SLACK / 2 * floats.epsilon * each.error + _SMALLEST for name, each in parts.items()}
             for each in compared("", own, exact, 0, doubts=room):
@@ -64,23 +72,23 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
     with inhabited(world):
         values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with function.holding(values) as there, room_for_numbers(function.things):
+        with function.holding(values), room_for_numbers(function.things):
             tape = Tape(copy.deepcopy(function.rng))
-            y = there.forward(tape)
+            y = function.forward(tape)
             ys = as_tuple(y)
-            parts_y = {name: _finite(name, each) for name, each in named(ys).items()}
+            parts_y = {name: _finite(name, each) for name, each in named("y", ys).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
             growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
             world.is_forward = False
-            found = there.backward(y, dys, tape) if backward else {}
+            found = function.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}
         return ExactRun(parts_y, gradients, tangents, growth)
 
 
-def named(ys: Sequence[Any]) -> dict[str, Any]:
-    """Return each output by name: `y`, or `y[0]`, `y[1]`, …"""
-    return {"y": ys[0]} if len(ys) == 1 else {f"y[{position}]": y for position, y in enumerate(ys)}
+def named(name: str, parts: Sequence[Any]) -> dict[str, Any]:
+    """Return each part by name: `y`, or `y[0]`, `y[1]`, …"""
+    return {name: parts[0]} if len(parts) == 1 else {f"{name}[{position}]": each for position, each in enumerate(parts)}
 
 
 def _finite(name: str, array: Any) -> Components:
@@ -108,3 +116,54 @@ def inhabited(world: World) -> Iterator[None]:
     with _one_at_a_time:
         Number.world = world
         yield
+
+
+def check_beside(function: ScalarFunction, epsilon: float, sign: int = 1) -> tuple[bool, Gradients]:
+    """Run beside the point. The step is small, but larger than rounding: epsilon is that of the floats.
+
+    Returns: whether backward is proved there, and its gradients. Raises: PromiseError if y or a gradient on exact
+    numbers differs from that on floats."""
+    for size in (epsilon**0.25, epsilon**0.5):  # the smaller one where a function is not defined beyond
+        with function.moved(function.random_step(0), sign * size):
+            floats, field = function.run_on_floats(), Field(function.seed)
+            if all(np.isfinite(part).all() for part in floats.y):
+                run = run_on_numbers(field, function)
+                run.check_like(floats)
+                return run.holds and not field.ties, floats.gradients
+    raise PromiseError("y is not finite beside your numbers")
+
+
+def check_linear(function: ScalarFunction, floats: Floats) -> None:
+    """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
+    sum."""
+
+    def gradients(times: float, plus: float) -> Gradients:
+        """Return the gradients for times · dy + plus."""
+        another = copy.copy(function)
+        another.dy = tuple(times * dy + plus for dy in function.dy)
+        try:
+            return another.run_on_floats().gradients
+        except GradientError as error:
+            raise PromiseError(f"for another dy, {error}") from error
+
+    rest, sizes = gradients(-1, 1), function.scales()
+    for times, plus in _TRIED:
+        found = gradients(times, plus)
+        for name, gradient in floats.gradients.items():
+            wanted = times * gradient + plus * (gradient + rest[name])
+            scale = max(magnitude(wanted), magnitude(rest[name])) + sizes[name]
+            if not (np.abs(found[name] - wanted) <= floats.epsilon**_ROUGHLY * scale).all():
+                said = f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
+                raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
+
+
+def is_right_on_both_sides(function: ScalarFunction, floats: Floats) -> bool:
+    """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
+    sides."""
+    (is_right, above), (is_right_below, below) = (check_beside(function, floats.epsilon, sign) for sign in (1, -1))
+    for name, at in floats.gradients.items():
+        one, other = above[name], below[name]
+        room = _NEAR * max(magnitude(one), magnitude(other))
+        if not (np.abs(at - one) + np.abs(at - other) <= np.abs(one - other) + room).all():
+            return False
+    return is_right and is_right_below

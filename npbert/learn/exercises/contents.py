@@ -9,7 +9,7 @@ from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivat
 from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, SoftmaxOfColumns, TiedTable
 from npbert.learn.layer import layer_blank
 
-_THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 4, 11)),))
+_THREE_AXES = Setting(Softmax, lambda cls, init: cls(), [(3, 4, 11)])
 
 _BLANKS: tuple[tuple[Any, ...], ...] = (
     ("derivative", derivative.CENTRAL, derivative.COMPLEX),

@@ -13,8 +13,7 @@ from npbert.inference import FillMask
 from npbert.io import counted, one_of
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.number.network import ACTIVATIONS, formulas, network
-from npbert.pages.number.source import source_lines
+from npbert.pages.number.network import ACTIVATIONS, formulas, network, source_lines
 
 Model = BertForMaskedLM | BertForPreTraining
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}

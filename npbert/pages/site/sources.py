@@ -31,16 +31,15 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     shown = {f"npbert/{room}": files_of(room) for room in SHOWN}
     linked = {posixpath.normpath(f"docs/{path}.py") for text in chapters.values() for path in _TO_PYTHON.findall(text)}
     shown["Files that chapters name"] = sorted(linked.difference(*shown.values()))
-    texts = {name: _as_myst(text) for name, text in chapters.items()}
-    contents = {"The chapters": list(texts)}
+    parts = {"The chapters": {name: _as_myst(text) for name, text in chapters.items()}}
     for title, paths in shown.items():
-        contents[title] = [f"{path.removesuffix('.py')}.md" for path in paths]
-        pages = [source_page(path, read_text(root / path), known) for path in paths]
-        texts.update(zip(contents[title], pages, strict=True))
+        parts[title] = {
+            f"{path.removesuffix('.py')}.md": source_page(path, read_text(root / path), known) for path in paths
+        }
     documented = [room for room in (*SHOWN, *REFERENCE) if room != "sklearn" or importlib.util.find_spec(room)]
-    reference = {f"reference/{room}.md": _reference(room) for room in documented}
-    texts |= reference
-    texts["index.md"] = _contents({**contents, "Reference": list(reference)}, len(proofs))
+    parts["Reference"] = {f"reference/{room}.md": _reference(room) for room in documented}
+    texts = {path: text for pages in parts.values() for path, text in pages.items()}
+    texts["index.md"] = _contents(parts, len(proofs))
     texts["_extra/number.html"] = number_page({**number, "is_in_site": True})
     files = {name: path.read_bytes() for name, path in beside.items() if not name.endswith(".py")}
     return files | {path: text.encode() for path, text in texts.items()}
@@ -65,14 +64,16 @@ def _reference(room: str) -> str:
     return f"# {module}\n\n" + fence("{eval-rst}", f".. automodule:: {module}\n   :members:\n   :imported-members:")
 
 
-def _contents(contents: dict[str, list[str]], num_proofs: int) -> str:
-    """Return the first page. contents: the pages of each part."""
-    parts = [_WELCOME.format(num_proofs=num_proofs)]
-    if not contents["The chapters"]:
-        parts.append("The chapters and the planted bugs are in docs/ and tests/ of the repository, which are not here.")
-    for name, pages in contents.items():
-        parts.append(fence("{toctree}", "\n".join([f":caption: {name}", ":maxdepth: 1", "", *pages])))
-    return "\n\n".join(parts)
+def _contents(parts: dict[str, dict[str, str]], num_proofs: int) -> str:
+    """Return the first page. parts: the pages of each part, by path."""
+    blocks = [_WELCOME.format(num_proofs=num_proofs)]
+    if not parts["The chapters"]:
+        blocks.append(
+            "The chapters and the planted bugs are in docs/ and tests/ of the repository, which are not here."
+        )
+    for name, pages in parts.items():
+        blocks.append(fence("{toctree}", "\n".join([f":caption: {name}", ":maxdepth: 1", "", *pages])))
+    return "\n\n".join(blocks)
 
 
 _WELCOME = """# npbert, to read

@@ -11,7 +11,7 @@ import pytest
 
 from npbert import Adam
 from npbert.io import ALONE
-from npbert.training.shares import Shares, add_up
+from npbert.training.parallel import Shares, add_up
 from npbert.training.state import NotFiniteError
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together

@@ -30,6 +30,7 @@ _LOST = "Line {{}} computes the right {}: look at what happens to it after that.
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
 )
+_ONLY = "Look from line {} on: it is the first from which only wrong gradients come."
 
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
@@ -112,8 +113,9 @@ def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:
 
 
 def suspect(search: Search) -> tuple[CodePlace, str] | None:
-    """Return the first place with the right value of a wrong output, or the first computed result that is in no right
-    run, or is no right result: wrong outputs come from it, and no right ones; with a sentence for it."""
+    """Return the first place with the right value of a wrong output; or the first computed result that is in no right
+    run, or is no right result, or, without a right code, any: wrong outputs come from it, and no right ones; with a
+    sentence for it."""
     now = search.now[search.first]
     for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
@@ -124,6 +126,9 @@ def suspect(search: Search) -> tuple[CodePlace, str] | None:
         is_known = search.right and search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             return place, _NEW
+    for place in () if search.right else search.reach:
+        if place.is_whole and place.is_float and (not place.is_name or isinstance(place.statement, ast.Return)):
+            return place, _ONLY
     return None
 
 

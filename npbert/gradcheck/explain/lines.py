@@ -30,7 +30,7 @@ _LOST = "Line {{}} computes the right {}: look at what happens to it after that.
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
 )
-_ONLY = "Look from line {} on: it is the first from which only wrong gradients come."
+_ONLY = "only wrong gradients come from there."
 
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
@@ -126,10 +126,12 @@ def suspect(search: Search) -> tuple[CodePlace, str] | None:
         is_known = search.right and search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             return place, _NEW
-    for place in () if search.right else search.reach:
-        if place.is_whole and place.is_float and (not place.is_name or isinstance(place.statement, ast.Return)):
-            return place, _ONLY
-    return None
+    only = [place for place in search.reach if place.is_whole and place.is_float and not search.right]
+    only = [place for place in only if not place.is_name or isinstance(place.statement, ast.Return)]
+    if not only:
+        return None
+    last = max(place.statement.lineno for place in only)
+    return only[0], f"Look at line {{}}{f' to {last}' * (last > only[0].statement.lineno)}: {_ONLY}"
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:

@@ -87,8 +87,9 @@ def whole_edits(search: Search) -> Iterator[Made]:
 
 
 def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
-    """Return the edit of a result; of a variable from the first line on that writes wrong numbers into it."""
-    names = {name.id for name in names_in(place.expr)}
+    """Return the edit of a result; of one that is passed on from the first line that writes wrong numbers into it."""
+    is_passed_on = place.is_given and not isinstance(place.expr, ast.BinOp)
+    names = {name.id for name in names_in(place.expr)} if is_passed_on else set()
     for wrong, array in search.unknown.items():
         is_known = search.right and search.right.has(array)  # under another name
         is_before = wrong.is_target and wrong.statement is not place.statement

@@ -15,7 +15,7 @@ import npbert
 from npbert.cli import main, run as main_of
 from npbert.data import load_dialogue
 from npbert.pages.number.page import number_page
-from npbert.pages.site.number import number_data
+from npbert.pages.site.build import number_data
 
 DEMO = Path(__file__).parent.parent / "demo.py"
 

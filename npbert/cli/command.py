@@ -9,6 +9,7 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from npbert.io import (
@@ -50,6 +51,12 @@ def switch(help_text: str, *short: str) -> Any:
     return setting(False, help_text, switch=short)
 
 
+def subcommands(table: str) -> dict[str, tuple[str, str]]:
+    """Return the path of the class and the line in the help of each subcommand, by its name. table: a line for each."""
+    rows = (line.split(maxsplit=2) for line in table.strip().splitlines())
+    return {name: (path, text) for name, path, text in rows}
+
+
 def flag(entry: Entry) -> str:
     """Return the name on the command line: --top-k, or for an argument FOLDER."""
     value: str = entry.metadata["value"]
@@ -58,8 +65,7 @@ def flag(entry: Entry) -> str:
 
 def is_required(entry: Entry) -> bool:
     """True if there is no usable default."""
-    wanted = entry.metadata["wanted"]
-    return bool(wanted) and entry.default is not None and not wanted.holds(entry.default)
+    return entry.default is not None and not entry.metadata["wanted"].holds(entry.default)
 
 
 @dataclass
@@ -170,9 +176,9 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
 
     Raises: InputError for an unexpected word or a wrong value.
     """
-    end = list(words).index("--") if "--" in words else len(words)
+    left = iter(words)
     groups: list[list[str]] = [[]]  # of the words before the first option, and then each option with the words after it
-    for word in words[:end]:
+    for word in takewhile(lambda word: word != "--", left):
         if _OPTION.match(word):
             groups.append(list(filter(None, word.partition("=")[::2])))
         else:
@@ -186,7 +192,7 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
         entry = options[name]
         given[entry.name] = _take(entry, texts) if kind_of(entry) != "bool" else not name.startswith("--no-")
         rest += texts
-    rest += words[end + 1 :]
+    rest += left
     for entry in kind.groups()["arguments"]:
         if rest:
             given[entry.name] = _take(entry, rest)
@@ -207,6 +213,5 @@ def _take(entry: Entry, texts: list[str]) -> Any:
         value = convert(taken if kind == MANY else taken[0])
     except ValueError:
         raise InputError(entry.name, taken[0], wanted) from None
-    if entry.metadata["wanted"]:
-        entry.metadata["wanted"].check(entry.name, value)
+    entry.metadata["wanted"].check(entry.name, value)
     return value

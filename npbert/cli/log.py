@@ -1,14 +1,13 @@
 """Notes, warnings and errors on standard error, a line each. Of several processes (mpiexec), the first prints for
 all."""
 
-import io
 import logging
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 
-from npbert.io import LOGGER, is_quiet, printable, quiet
+from npbert.io import LOGGER, is_quiet, printable
 
 
 @contextmanager
@@ -49,10 +48,3 @@ def note(line: str) -> None:
     """Print a line that is not a result, unless npbert is quiet."""
     if not is_quiet():
         print(line, flush=True)
-
-
-@contextmanager
-def in_silence() -> Iterator[None]:
-    """Within it, nothing but errors is printed."""
-    with quiet(), redirect_stdout(io.StringIO()):
-        yield

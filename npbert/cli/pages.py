@@ -73,7 +73,7 @@ class PageCommand(Command):
             raise FileExistsError(f"{path} already exists; to replace it, give --output {path}")
         check_writable(Path(path), ICON)
         if self.folder is None:
-            from npbert.pages.site.number import number_data  # imported here, as it reads the site's files
+            from npbert.pages.site.build import number_data  # imported here, as it reads the site's files
 
             data = number_data()
         elif not self.texts:

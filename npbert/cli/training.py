@@ -11,7 +11,7 @@ from textwrap import shorten
 from typing import Any, ClassVar
 
 from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.log import in_silence, note, tell
+from npbert.cli.log import note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.io import (
@@ -55,7 +55,7 @@ class TrainCommand(SettingsCommand):
         """Train. Of several processes, the first prints for all."""
         settings, communicator = self._settings_of_run(), world()
         try:
-            with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
+            with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
                 share_cores(communicator)
                 return self._train(settings, communicator)
         except Exception:
@@ -78,9 +78,10 @@ class TrainCommand(SettingsCommand):
                 again = shlex.join(["npbert", self.name, self.folder, "--resume"])
                 tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
-        print_table(numbers, run.baselines, task=getattr(run, "task", None))
-        best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
-        print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
+        if communicator.is_first:
+            print_table(numbers, run.baselines, task=getattr(run, "task", None))
+            best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
+            print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
         return 0
 
     def _settings_of_run(self) -> Any:

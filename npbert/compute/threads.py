@@ -115,6 +115,7 @@ def run(work: Callable[[Item], Result], items: Iterable[Item], *, of: int | None
 
 
 def _on_several(drain: Callable[[], None], left: Iterator[object], helpers: int) -> None:
+    """Call drain() here and on other threads, in the caller's context, which includes NumPy's errstate."""
     futures: list[Future[None]] = []
 
     def end() -> list[BaseException]:
@@ -122,7 +123,15 @@ def _on_several(drain: Callable[[], None], left: Iterator[object], helpers: int)
         return [*filter(None, [future.exception() for future in futures if not future.cancel()])]
 
     try:
-        _submit(drain, helpers, futures)
+        # After the end of the main thread, Python starts no threads, and the caller does the rest of the work.
+        with _state.lock, contextlib.suppress(RuntimeError):
+            if _state.pool is None:
+                from concurrent.futures import ThreadPoolExecutor  # imported here: a twentieth of the import time
+
+                others = max(1, (_state.count or 1) - 1)  # the count may be 1 by now
+                _state.pool = ThreadPoolExecutor(others, thread_name_prefix="npbert")
+            for _ in range(helpers):
+                futures.append(_state.pool.submit(contextvars.copy_context().run, drain))
         drain()
     finally:
         try:
@@ -162,19 +171,6 @@ class _Here(threading.local):
 
     count: int | None = None
     ways = WAYS
-
-
-def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:
-    """Run `work` on other threads, in the caller's context, which includes NumPy's errstate."""
-    # After the end of the main thread, Python starts no threads, and the caller does the rest of the work.
-    with _state.lock, contextlib.suppress(RuntimeError):
-        if _state.pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # imported here: a twentieth of the import time
-
-            helpers = max(1, (_state.count or 1) - 1)  # the count may be 1 by now
-            _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
-        for _ in range(times):
-            futures.append(_state.pool.submit(contextvars.copy_context().run, work))
 
 
 def processors() -> Collection[int]:

@@ -7,7 +7,7 @@ from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.core.parts import named_parameters, named_parts
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.display.layers import describe_parts
+from npbert.display import describe_parts
 
 
 class Layer:

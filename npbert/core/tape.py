@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.core.checks import check_rng
 from npbert.core.parts import named_parts
-from npbert.display.layers import Entry, describe_layer, describe_tape
+from npbert.display import Entry, describe_layer, describe_tape
 
 RULE = "Backward runs in the reverse order of forward: each layer takes what it kept once, the last one first."
 

@@ -22,14 +22,13 @@ from npbert.data.example import (
     make_example,
     mask_each_word,
 )
-from npbert.data.learn_vocabulary import COUNT
 from npbert.data.masking import mask_words
 from npbert.data.task_files import TableRow, read_table
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import Encoding
 from npbert.data.training_data import TaskData
-from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
+from npbert.data.vocabulary import COUNT, SPECIAL_TOKENS, Vocabulary
 
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]

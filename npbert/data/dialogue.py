@@ -9,7 +9,7 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import bert_tokenizer, numbered
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
-from npbert.io import import_extra
+from npbert.io import Wanted, import_extra
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
     6: (
@@ -57,9 +57,7 @@ def split_words(line: str) -> list[str]:
 
 def load_dialogue(num_lines: int) -> Dialogue:
     """Return the dialogue of `num_lines` lines. Raises: ValueError unless it is 6 or 9."""
-    if num_lines not in DIALOGUES:
-        wanted = " or ".join(map(str, DIALOGUES))
-        raise ValueError(f"num_lines is {num_lines!r}, wanted {wanted}")
+    Wanted("6 or 9", DIALOGUES.__contains__).check("num_lines", num_lines)
     text = DIALOGUES[num_lines]
     words = [split_words(line) for line in text]
     vocabulary = Vocabulary([*SPECIAL_TOKENS, *sorted({word for line in words for word in line})])

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from npbert.data.batch import Batch, Ids, pad
-from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import (
     Encoding,
@@ -20,7 +19,7 @@ from npbert.data.tokenizer_files import (
     read_tokenizer,
     write_tokenizer,
 )
-from npbert.data.vocabulary import Vocabulary
+from npbert.data.vocabulary import Vocabulary, learn_vocabulary
 from npbert.display import titled
 from npbert.io import FileError, model_file
 
@@ -44,9 +43,9 @@ class Tokenizer(Vocabulary):
     `max_length` is the most tokens of a text, or None. `encode` does not use it, but the models do, and it is saved
     with the tokenizer: a model then reads texts as long as in its training.
 
-    library_tokenizer: of the library `tokenizers`. special: the special tokens with [UNK], by the attribute for their
-    id. truncation_side: the side of a long text that is cut. has_types: False for a model without token types: all
-    are 0. path: its file, for errors.
+    library_tokenizer: of the library `tokenizers`. special: the special tokens with [UNK], by Hugging Face's names.
+    truncation_side: the side of a long text that is cut. has_types: False for a model without token types: all are 0.
+    path: its file, for errors.
 
     Raises: ValueError if a special token is not in the vocabulary.
     """
@@ -73,11 +72,11 @@ class Tokenizer(Vocabulary):
         super().__init__(tokens, special)
         if type(library_tokenizer.model).__name__ != "WordPiece":
             self.continues = self.is_word & [not token.startswith(WORD_BEGINS) for token in tokens]
-        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
+        self.library_tokenizer, self.path = library_tokenizer, path
         self.max_length, self.truncation_side, self.has_types = max_length, truncation_side, has_types
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here without a token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
-            around = f"no {special['cls_id']} before a text and no {special['sep_id']} after it"
+            around = f"no {special['cls_token']} before a text and no {special['sep_token']} after it"
             raise ValueError(f"it puts {around}: its post_processor is missing or wrong")
 
     @classmethod
@@ -131,7 +130,7 @@ class Tokenizer(Vocabulary):
         return self.encode([("", "")])[0].ids == [self.cls_id, self.sep_id, self.sep_id]
 
     def __repr__(self) -> str:
-        special = ", ".join(f"{token} {getattr(self, name)}" for name, token in self.special.items())
+        special = ", ".join(f"{token} {self._ids[token]}" for token in self.special.values())
         limit = f"{self.max_length} tokens, where a model is used" if self.max_length else "not cut"
         return titled(f"Tokenizer of {len(self):,} tokens", f"special: {special}", f"texts: {limit}")
 

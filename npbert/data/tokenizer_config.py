@@ -9,8 +9,14 @@ CONFIG_FILE = "tokenizer_config.json"
 NO_LENGTH = 1_000_000
 """A longer model_max_length means no limit: transformers writes 10³⁰."""
 
-SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
-"""The default special tokens, by the attribute of a Tokenizer."""
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+"""The default special tokens, by their settings."""
 
 NORMALIZER = {  # by setting: the library's name, and the default
     "do_lower_case": ("lowercase", True),
@@ -21,12 +27,18 @@ INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 BERT, AS_IT_IS = "BertTokenizer", "PreTrainedTokenizer"
 BERTS = (BERT, "DistilBertTokenizer", "ElectraTokenizer")
 """The classes with BERT's rules; those of the others are in the tokenizer.json."""
-_ROBERTA = {"pad_id": "<pad>", "unk_id": "<unk>", "cls_id": "<s>", "sep_id": "</s>", "mask_id": "<mask>"}
+_ROBERTA = {
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "mask_token": "<mask>",
+}
 _USUAL = {  # the default special tokens of transformers' classes
     **dict.fromkeys((*BERTS, AS_IT_IS, "TokenizersBackend"), SPECIAL),
     **dict.fromkeys(("RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"), _ROBERTA),
-    "MPNetTokenizer": {**_ROBERTA, "unk_id": "[UNK]"},
-    "AlbertTokenizer": {**SPECIAL, "pad_id": "<pad>", "unk_id": "<unk>"},
+    "MPNetTokenizer": {**_ROBERTA, "unk_token": "[UNK]"},
+    "AlbertTokenizer": {**SPECIAL, "pad_token": "<pad>", "unk_token": "<unk>"},
 }
 
 
@@ -59,7 +71,7 @@ Tokens = dict[str, dict[str, Any]]
 
 
 def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Tokens, Tokens]:
-    """Return the special tokens, by the attribute for their id; and all tokens that are found in a text before it is
+    """Return the special tokens, by their settings; and all tokens that are found in a text before it is
     cleaned, by their content: the added ones in the order of their `id`, then the other special ones.
 
     stored: the object of the tokenizer.json. (A special token of added_tokens.json and special_tokens_map.json alone is
@@ -68,7 +80,7 @@ def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Token
     Raises: ValueError for a special token that is not in the vocabulary.
     """
     usual = _USUAL[settings["tokenizer_class"]].items()
-    special = {attribute: _flags(settings.get(setting_of(attribute)) or token) for attribute, token in usual}
+    special = {name: _flags(settings.get(name) or token) for name, token in usual}
     if "added_tokens_decoder" in settings:
         by_id = {int(number): token for number, token in settings["added_tokens_decoder"].items()}
     else:
@@ -91,7 +103,7 @@ def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
     is_bert = (stored["model"]["type"], normalizer.get("type")) == ("WordPiece", "BertNormalizer")
     return {
         **{name: normalizer[theirs] for name, (theirs, _) in NORMALIZER.items() if theirs in normalizer},
-        **{setting_of(attribute): token for attribute, token in tokenizer.special.items()},
+        **tokenizer.special,
         "tokenizer_class": BERT if is_bert else f"{AS_IT_IS}Fast",
         "model_input_names": INPUTS if tokenizer.has_types else [INPUTS[0], INPUTS[2]],
         "truncation_side": tokenizer.truncation_side,
@@ -110,11 +122,6 @@ def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
     if value is not None and (type(value) is not int or value < 1):
         raise FileError(f"{path}: {name} is {value!r}, wanted a whole number of tokens, at least 1")
     return value
-
-
-def setting_of(attribute: str) -> str:
-    """Return the setting for a special token: cls_token for cls_id."""
-    return attribute.replace("_id", "_token")
 
 
 def _flags(token: str | dict[str, Any]) -> dict[str, Any]:

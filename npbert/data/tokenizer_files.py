@@ -14,11 +14,9 @@ from npbert.data.tokenizer_config import (
     CONFIG_FILE,
     INPUTS,
     NORMALIZER,
-    SPECIAL,
     find_tokens,
     read_length,
     read_settings,
-    setting_of,
     settings_of,
 )
 from npbert.io import FileError, import_extra, read_json_object, read_lines, write_json
@@ -49,15 +47,14 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
-def bert_tokenizer(ids: Mapping[str, int], special: Mapping[str, str] = SPECIAL, **normalizer: bool | None) -> Any:
+def bert_tokenizer(ids: Mapping[str, int], **options: Any) -> Any:
     """Return the library's tokenizer with BERT's rules, as transformers makes it.
 
     A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
 
-    ids: of the tokens.   special: those by the attribute for their id.   normalizer: options of its BertNormalizer.
+    ids: of the tokens.   options: special tokens by their settings, and options of its BertNormalizer.
     """
-    tokens = {setting_of(attribute): token for attribute, token in special.items()}
-    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **tokens, **normalizer)
+    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **options)
 
 
 def numbered(tokens: Sequence[str]) -> dict[str, int]:
@@ -128,11 +125,11 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     if kind not in kinds:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
     flags, added = find_tokens(settings, stored)
-    special = {attribute: token["content"] for attribute, token in flags.items()}
+    special = {name: token["content"] for name, token in flags.items()}
     if is_bert:
         normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
         ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}
-        tokenizer = bert_tokenizer({**ids, **stored["model"]["vocab"]}, special, **normalizer)
+        tokenizer = bert_tokenizer({**ids, **stored["model"]["vocab"]}, **special, **normalizer)
     else:
         tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
         growth = _growth(stored["normalizer"] or {})

@@ -1,8 +1,7 @@
 """Training data, in a new random order every epoch: labelled examples in memory, or masked batches from a corpus."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +105,7 @@ class PretrainingData:
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Example] = []
         for number, sentences in pieces.items():
-            draw_other = partial(self._draw_other, self._others(number, pieces), pieces, rng)
+            draw_other = self._drawing(number, pieces, rng)
             texts = pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
@@ -118,20 +117,20 @@ class PretrainingData:
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
 
-    def _others(self, number: int, pieces: Collection[int]) -> list[int]:
-        """Return pieces of other documents than that of piece `number`: in the group, or else in the corpus; or all of
-        the group if it is the only document."""
+    def _drawing(
+        self, number: int, pieces: dict[int, list[Sentence]], rng: np.random.Generator
+    ) -> Callable[[], Sequence[Sentence]]:
+        """Return a function that draws sentences: those from a random place in a random piece of another document than
+        that of piece `number`. It is in the group, or else in the corpus; or any of the group if it is the only
+        document."""
         of = self.corpus.pieces
-        for candidates in (pieces, range(len(of))):
-            others = [other for other in candidates if of[other].document != of[number].document]
-            if others:
-                return others
-        return list(pieces)
+        own = of[number].document
+        others = [other for other in pieces if of[other].document != own]
+        others = others or [other for other, piece in enumerate(of) if piece.document != own] or list(pieces)
 
-    def _draw_other(
-        self, others: list[int], pieces: dict[int, list[Sentence]], rng: np.random.Generator
-    ) -> Sequence[Sentence]:
-        """Return the sentences from a random place in one of the pieces `others`."""
-        other = others[int(rng.integers(len(others)))]
-        sentences = pieces[other] if other in pieces else self._tokens(other)
-        return sentences[int(rng.integers(len(sentences))) :] if sentences else []
+        def draw() -> Sequence[Sentence]:
+            other = others[int(rng.integers(len(others)))]
+            sentences = pieces[other] if other in pieces else self._tokens(other)
+            return sentences[int(rng.integers(len(sentences))) :] if sentences else []
+
+        return draw

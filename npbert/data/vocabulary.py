@@ -1,22 +1,41 @@
-"""Vocabulary: the tokens, their ids, and the special tokens."""
+"""Vocabulary: the tokens, their ids, and the special tokens. learn_vocabulary: its tokens, from text."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 from textwrap import fill
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.data.corpus import Corpus
+from npbert.data.tokenizer_config import SPECIAL
 from npbert.display import titled
-from npbert.io import did_you_mean
+from npbert.io import InputError, Wanted, did_you_mean, import_extra
 
-_SPECIAL = {"pad_id": "[PAD]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
+_SPECIAL = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
 SPECIAL_TOKENS = tuple(_SPECIAL.values())
+
+MOST_CHARACTERS = 1000
+"""The most different characters in a learned vocabulary; a word with another one is [UNK]."""
+
+LONGEST_WORD = 100
+"""The most characters of a word. WordPiece turns longer words into [UNK], so they teach nothing, and the learning time
+grows with the square of their length."""
+
+_AT_ONCE = 10_000
+"""The most repetitions of a word in one text for the library."""
+
+_MOST = 2**31 - 1
+COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
+"""The range of sizes and frequencies of the library."""
 
 
 class Vocabulary:
     """Tokens, whose ids are their places, with the special tokens among them.
 
-    special: the special tokens, by the attribute for their id.
+    special: the special tokens, by Hugging Face's names: cls_token is the token of `cls_id`.
 
     `len(vocabulary)` is V. `pad_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens. `word_ids` are
     the ids of all others, the only ones that may be masked or replace a masked word; `is_word` (V,) is True for them.
@@ -31,12 +50,12 @@ class Vocabulary:
     mask_id: int
 
     def __init__(self, tokens: Sequence[str], special: Mapping[str, str] = _SPECIAL) -> None:
-        self.tokens = list(tokens)
+        self.tokens, self.special = list(tokens), special
         self._ids = {token: index for index, token in enumerate(tokens)}
-        for attribute, token in special.items():
+        for name, token in special.items():
             if token not in self._ids:
                 raise ValueError(f"the vocabulary has no {token}, wanted every special token")
-            setattr(self, attribute, self._ids[token])
+            setattr(self, name.replace("_token", "_id"), self._ids[token])
         self.is_word: Array = np.array([token not in special.values() for token in tokens])
         self.word_ids: Array = np.flatnonzero(self.is_word)
         self.continues: Array = np.array([token.startswith("##") for token in tokens])
@@ -58,3 +77,51 @@ class Vocabulary:
     def decode(self, ids: Sequence[int] | Array) -> list[str]:
         """Return the token of each id."""
         return [self.tokens[index] for index in ids]
+
+
+def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_frequency: int, lowercase: bool) -> list[str]:
+    """Return at most `vocab_size` tokens, in the order of their ids: the special ones, the characters of the text, and
+    frequent pieces.
+
+    min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
+
+    Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
+    tokens and characters, or a min_frequency below 1.
+    """
+    COUNT.check("vocab_size", vocab_size)
+    COUNT.check("min_frequency", min_frequency)
+    library = import_extra("tokenizers").BertWordPieceTokenizer(lowercase=lowercase)
+    clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
+    texts = chain.from_iterable(Corpus(files))
+    words = Counter(word for text in texts for word, _ in split(clean(text)) if len(word) <= LONGEST_WORD)
+    characters, pieces = _alphabet(words)
+    first = [*SPECIAL.values(), *pieces]
+    if vocab_size < len(first):
+        tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
+        raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")
+    repeated = (
+        f"{word} " * min(_AT_ONCE, count - done) for word, count in words.items() for done in range(0, count, _AT_ONCE)
+    )
+    library.train_from_iterator(
+        repeated,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
+        initial_alphabet=characters,
+        limit_alphabet=len(characters),
+        show_progress=False,
+    )
+    ids: dict[str, int] = library.get_vocab()
+    return sorted(ids, key=ids.__getitem__)
+
+
+def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:
+    """Return the most frequent characters of the words, at most MOST_CHARACTERS, and their pieces: at the beginning of
+    a word, and after it."""
+    counts: Counter[str] = Counter()
+    for word, count in words.items():
+        for character in word:
+            counts[character] += count
+    characters = sorted(counts, key=lambda character: (-counts[character], character))[:MOST_CHARACTERS]
+    within = {character for word in words for character in word[1:]} & set(characters)
+    return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]

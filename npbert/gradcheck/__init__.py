@@ -15,12 +15,12 @@ The report explains a wrong gradient: `Report.diagnosis`. `explain` compares any
 The order of `check_gradients`, with the file of each step:
 
 1. Your code becomes a layer, by the first form that fits: a layer of npbert's kind, an autograd engine (`engine.py`),
-   an object with state or two functions (`calls.py`), other functions (`function_forms.py`). Each is a `Form`
+   an object with state or two functions (`calls.py`), other functions (`layer_of.py`). Each is a `Form`
    (`forms.py`), and one rule finds its gradients (`gradients.py`, `places.py`).
 2. Forward is compared with the reference, if there is one (`forward.py`).
 3. The layer keeps its promises (`contract.py`). This gives backward's gradients, for a random dy (`function.py`).
 4. The proof (`exact/prove.py`; its order is said there). Two slopes on floats confirm it.
-5. If it is refuted, exact arithmetic gives the right gradients (`exact/witness.py`).
+5. If it is refuted, exact arithmetic gives the right gradients (`exact/digits.py`).
 6. If there is no proof, or floats contradict it, each number is compared with estimates (`estimates.py`).
 7. A wrong gradient is explained (`explain/findings.py`).
 
@@ -32,7 +32,7 @@ mistake. Finite differences reach 0.003 to either side, and are wrong at a neare
 
 from npbert.gradcheck.check import LossOf, assert_proved, check_directions, check_gradients, randomize
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.exact import prove, prove_vjp
+from npbert.gradcheck.exact.prove import prove, prove_vjp
 from npbert.gradcheck.explain import Finding
 from npbert.gradcheck.explain.numbers import explain
 from npbert.gradcheck.function import ScalarFunction

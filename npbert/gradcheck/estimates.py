@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.witness import decimals
+from npbert.gradcheck.exact.digits import decimals
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction, spread
 from npbert.gradcheck.inputs import Function, magnitude
@@ -132,8 +132,7 @@ def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, G
     for name, array in function.variables.items():
         places, size = np.arange(array.size).reshape(array.shape), spread(array)
         found = [estimate({name: size * (places == place)}) for place in places.flat]
-        both = np.reshape(found, (array.size, 2)).T / size
-        numeric[name], doubts[name] = (each.reshape(array.shape) for each in both)
+        numeric[name], doubts[name] = np.moveaxis(np.reshape(found, (*array.shape, 2)), -1, 0) / size
     return numeric, doubts
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.exact.digits import decimals
 from npbert.gradcheck.exact.run import named
-from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude

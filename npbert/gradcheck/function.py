@@ -35,12 +35,11 @@ class Floats(NamedTuple):
 class ScalarFunction:
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer.
 
-    rng: for dropout. seed: for dy. name: dotted, of a part of another layer. things: all objects that the layer and the
-    inputs hold.
+    rng: for dropout. seed: for dy. things: all objects that the layer and the inputs hold.
     """
 
-    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int, name: str = "") -> None:
-        self.layer, self.inputs, self.rng, self.seed, self.name = layer, list(inputs), rng, seed, name
+    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int) -> None:
+        self.layer, self.inputs, self.rng, self.seed = layer, list(inputs), rng, seed
         self.things = list(reachable([layer, *self.inputs]))
 
     @cached_property

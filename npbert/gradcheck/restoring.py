@@ -11,7 +11,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from npbert.gradcheck.replacing import views_in_memory
 
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
-_TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
+_TRANSPARENT = (CellType, MethodType, property, classmethod, staticmethod)
 _NUMBERS = (int, float, complex, np.generic)
 _ATOMS = (*_NUMBERS, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType)
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
@@ -96,8 +96,9 @@ def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, FunctionType | type):
         return getattr(thing, "__closure__", None) or () if _is_ours(thing) else _named_by(thing)
     if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
-        held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
-        return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
+        return (
+            part for each in gc.get_referents(thing) for part in (_items(each) if isinstance(each, dict) else [each])
+        )
     if is_of_library(type(thing)) and not isinstance(thing, _TRANSPARENT):
         return ()
     return gc.get_referents(thing)
@@ -152,8 +153,8 @@ def _slots(thing: Any) -> dict[str, Any]:
 
 @functools.lru_cache(1000)
 def _names_of_slots(kind: type) -> list[str]:
-    names = (str(name) for each in kind.__mro__ for name in np.atleast_1d(vars(each).get("__slots__", ())))
-    return [name for name in names if name not in ("__dict__", "__weakref__")]
+    own = (vars(each) for each in kind.__mro__ if "__slots__" in vars(each))
+    return [name for names in own for name, slot in names.items() if isinstance(slot, MemberDescriptorType)]
 
 
 def _to_undo(thing: Any) -> Iterator[Outputs]:

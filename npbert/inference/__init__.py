@@ -1,17 +1,15 @@
 """Uses of a trained model: masked words, sentence vectors, labels, tags, answers."""
 
 from npbert.inference.answer import Answer, AnswerSpan
-from npbert.inference.checkpoint_kind import check_holds
 from npbert.inference.classify import ClassCenters, Classify, Label
-from npbert.inference.dialogue import replies, save_dialogue_model
 from npbert.inference.embed import POOLINGS, Embed
-from npbert.inference.fill_mask import FillMask, Prediction
+from npbert.inference.fill_mask import FillMask, Prediction, likely_words, replies, save_dialogue_model
 from npbert.inference.search import Hit, semantic_search, similarity
 from npbert.inference.tag import NamedEntity, Tag, TaggedText, TaggedWord, find_entities, first_tokens
 from npbert.inference.task import Task, batches_by_length, check_vocabulary
 
-__all__ = ["Task", "batches_by_length", "check_vocabulary", "check_holds"]
+__all__ = ["Task", "batches_by_length", "check_vocabulary"]
 __all__ += ["FillMask", "Prediction", "Classify", "Label", "Answer", "AnswerSpan"]
 __all__ += ["Embed", "POOLINGS", "ClassCenters", "similarity", "semantic_search", "Hit"]
 __all__ += ["Tag", "TaggedText", "TaggedWord", "NamedEntity", "first_tokens", "find_entities"]
-__all__ += ["replies", "save_dialogue_model"]
+__all__ += ["replies", "save_dialogue_model", "likely_words"]

@@ -32,11 +32,10 @@ class Classify(ForTexts[Label | float]):
     model: BertForSequenceClassification
     one = (str, tuple)
 
-    def results(self, texts: list[Any]) -> list[Label | float]:
-        logits = self.logits(self.tokenize(texts))
+    def result(self, text: Any, encoding: Any, logits: Array) -> Label | float:
         if self.model.config.num_labels == 1:
-            return [float(number) for (number,) in logits]
-        return [best_label(Softmax()(row), self.model.config.label_names) for row in logits]
+            return float(logits[0])
+        return best_label(Softmax()(logits), self.model.config.label_names)
 
     def rerank(self, query: str, texts: Iterable[str]) -> list[Hit]:
         """Return the index of each text with its score for the query, best first; the lower index first for equal

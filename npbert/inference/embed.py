@@ -70,7 +70,10 @@ class Embed(Task):
         """
         options = {name: value for name, value in options.items() if value is not None}
         bert, stored = read_sentence_settings(folder, is_chosen="pooling" in options)
-        return super().from_pretrained(bert, **{**stored, **options})
+        options = {**stored, **options}
+        # Only this pooling needs the pooler: the others also read checkpoints without one.
+        of_model = {"new_head": False, "add_pooling_layer": options.get("pooling") == "pooler"}
+        return super().from_pretrained(bert, of_model=of_model, **options)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model, its tokenizer and all settings into `folder`, for the same vectors from from_pretrained and
@@ -86,11 +89,6 @@ class Embed(Task):
             )
         super().save_pretrained(folder, overwrite=overwrite)
         write_sentence_settings(Path(folder), self)
-
-    @classmethod
-    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Load the pooler only for the pooling that needs it; the others also read checkpoints without one."""
-        return {"add_pooling_layer": options.get("pooling") == "pooler"}
 
     def __call__(
         self, texts: str | Iterable[Text], *, batch_size: int | None = None, show_progress_bar: bool | None = None

@@ -52,8 +52,7 @@ def read_sentence_settings(folder: str | Path, *, is_chosen: bool) -> tuple[Path
             missing.append(f"{path}: npbert does not support the module {kind} in this place")
     if not options:
         missing.append(f"{path}: Pooling is missing")
-    _read_transformer(bert, options, missing)
-    _read_whole(folder / _WHOLE_FILE, options, missing)
+    _read_other_files(folder, bert, options, missing)
     what = "; ".join(missing)
     if what and not is_chosen:
         raise FileError(f"{what}; to use the model without it, give a pooling")
@@ -117,25 +116,22 @@ def _pooling(path: Path, missing: list[str]) -> str:
     return pooling
 
 
-def _read_transformer(folder: Path, options: dict[str, Any], missing: list[str]) -> None:
-    """Read the most tokens of a text, and check the settings of the Transformer."""
-    path = folder / _TRANSFORMER_FILE
+def _read_other_files(folder: Path, bert: Path, options: dict[str, Any], missing: list[str]) -> None:
+    """Read the most tokens of a text and the similarity function, check the settings of the Transformer in `bert`, and
+    warn of prompts."""
+    path = bert / _TRANSFORMER_FILE
     stored = read_json_object(path, may_lack=True)
-    tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
+    tokenizer = read_json_object(bert / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
-    length = read_length(path, stored, "max_seq_length")
-    if length:
-        options["max_length"] = min(length, load_config(folder).max_position_embeddings)
+    if length := read_length(path, stored, "max_seq_length"):
+        options["max_length"] = min(length, load_config(bert).max_position_embeddings)
 
-
-def _read_whole(path: Path, options: dict[str, Any], missing: list[str]) -> None:
-    """Read the similarity function, and warn of prompts."""
+    path = folder / _WHOLE_FILE
     stored = read_json_object(path, may_lack=True)
     options["similarity_fn_name"] = stored.get("similarity_fn_name") or "cosine"
-    prompts = stored.get("prompts")
+    prompts, usual = stored.get("prompts"), str(stored.get("default_prompt_name"))
     named = {name: text for name, text in prompts.items() if text} if isinstance(prompts, dict) else {}
-    usual = str(stored.get("default_prompt_name"))
     if usual in named:
         missing.append(f"{path}: npbert does not add the prompt {named[usual]!r} to every text")
     elif named:

@@ -57,11 +57,7 @@ class Tag(ForTexts[TaggedText]):
     model_class = BertForTokenClassification
     model: BertForTokenClassification
 
-    def results(self, texts: list[Any]) -> list[TaggedText]:
-        encodings = self.tokenize(texts)
-        return list(map(self._tagged, texts, encodings, self.logits(encodings)))
-
-    def _tagged(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
+    def result(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
         names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
         for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):

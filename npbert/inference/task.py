@@ -1,6 +1,6 @@
 """Task: the pipeline of all uses of a model with its tokenizer: texts become tokens, run in batches, give results."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, overload
@@ -10,7 +10,6 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.display import titled
-from npbert.inference.checkpoint_kind import check_holds
 from npbert.io import (
     ALONE,
     Communicator,
@@ -58,20 +57,15 @@ class Task:
         self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
 
     @classmethod
-    def from_pretrained(cls: type[Self], folder: str | Path, **options: Any) -> Self:
+    def from_pretrained(
+        cls: type[Self], folder: str | Path, *, of_model: Mapping[str, Any] = {"new_head": False}, **options: Any
+    ) -> Self:
         """Return the task for the model and tokenizer in `folder`. options: further arguments of the constructor.
-        (Extra: hf.)
+        of_model: of the model's from_pretrained; by default it needs its head. (Extra: hf.)
 
         Raises: FileNotFoundError or FileError for a wrong file, for vocabulary and model of different sizes, and for a
         checkpoint without the needed head.
         """
-        check_holds(folder, cls.model_class.__name__)
-        return cls.load(folder, {"new_head": False}, **options)
-
-    @classmethod
-    def load(cls: type[Self], folder: str | Path, of_model: dict[str, Any], **options: Any) -> Self:
-        """Return the task for the model and tokenizer in `folder`, also without its head. of_model: further arguments
-        of the model's from_pretrained. Raises: as from_pretrained."""
         model = cls.model_class.from_pretrained(folder, **of_model, **cls.model_options(folder, options))
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
@@ -183,6 +177,11 @@ class ForTexts(Task, Generic[Result]):
 
     def results(self, texts: list[Any]) -> list[Result]:
         """Return the result of each text."""
+        encodings = self.tokenize(texts)
+        return list(map(self.result, texts, encodings, self.logits(encodings)))
+
+    def result(self, text: Any, encoding: Any, logits: Array) -> Result:
+        """Return the result of a text from the model's logits."""
         raise NotImplementedError
 
 

@@ -30,11 +30,21 @@ from npbert.io.files import (
     write_json,
     write_where_asked,
 )
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines, read_json_lines
 from npbert.io.launcher import ALONE, Communicator, launched, launched_rank
+from npbert.io.lines import (
+    JSON_LINES,
+    LAYERS_FILE,
+    METRICS_FILE,
+    SHOWN_FILE,
+    JsonLines,
+    read_all,
+    read_json_lines,
+    read_lines,
+    read_texts,
+    write_json_lines,
+)
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
-from npbert.io.streams import JSON_LINES, read_all, read_lines, read_texts, write_json_lines
 
 __all__ = [
     "POSITIVE",

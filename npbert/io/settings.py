@@ -17,7 +17,10 @@ KINDS: dict[str, tuple[type, str, str]] = {
 """For each type of a setting, as it is written: the type, its value in the help, and the expectation in an error."""
 
 
-def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None, **more: Any) -> Any:
+ANY = Wanted("any value", lambda value: True)
+
+
+def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted = ANY, **more: Any) -> Any:
     """Return a field of a settings class.
 
     value: the word for its value in the help, by default from its type   wanted: the allowed values   more: of its
@@ -62,5 +65,4 @@ def check_values(settings: Any) -> None:
         allowed = (int, float) if kind == "float" else KINDS[kind][0]
         if is_wrong_bool or is_wrong_tuple or not isinstance(value, allowed):
             raise TypeError(f"{entry.name} is {given!r}, wanted {kind}")
-        if entry.metadata["wanted"]:
-            entry.metadata["wanted"].check(entry.name, value)
+        entry.metadata["wanted"].check(entry.name, value)

@@ -69,11 +69,6 @@ class Blank:
         return str(self.right.__name__)
 
     @property
-    def home(self) -> ModuleType:
-        """The module of the library's."""
-        return sys.modules[self.right.__module__]
-
-    @property
     def written(self) -> str:
         """The function for the learner to write, such as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
@@ -114,7 +109,7 @@ class Blank:
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
-        return with_helpers(self._blanked(), self.home)
+        return with_helpers(self._blanked(), self.right)
 
     def _blanked(self) -> str:
         """Return the library's source with an empty body for the function, and without some methods."""
@@ -146,8 +141,8 @@ class Blank:
         """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
         helpers of its file."""
         own = ast.get_source_segment(text, definitions(text)[self.written], padded=True) or ""
-        library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.home))
-        where = self.home.__name__.replace(".", "/")
+        library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.right))
+        where = self.right.__module__.replace(".", "/")
         called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
         both = (
             _titled(f"{self.written}, yours ({place})", own),
@@ -160,13 +155,14 @@ def _titled(title: str, source: str) -> str:
     return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
 
 
-def with_helpers(source: str, module: ModuleType) -> list[str]:
-    """Return the source, and the functions of its module that it calls, directly or not."""
-    found = [source]
+def with_helpers(source: str, of: Any) -> list[str]:
+    """Return the source, and the functions in the module of the class or function `of` that it calls, directly or
+    not."""
+    found, known = [source], vars(sys.modules[of.__module__])
     for text in found:
         names = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
-        called = [vars(module).get(name) for name in names]
-        helpers = [each for each in called if inspect.isfunction(each) and inspect.getmodule(each) is module]
+        called = [known.get(name) for name in names]
+        helpers = [each for each in called if inspect.isfunction(each) and each.__module__ == of.__module__]
         found += [text for text in dict.fromkeys(map(inspect.getsource, helpers)) if text not in found]
     return found
 

@@ -50,7 +50,10 @@ def failure_of(
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)
-    message, where, code, shapes, known = _message_of(error), "The code", "", "", list[str]()
+    where, code, shapes, known = "The code", "", "", list[str]()
+    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "no message"
+    if "gufunc" in message or "remapped shapes" in message:
+        message = "the shapes do not fit"
     if frame is not None:
         file, known = frame.f_code.co_filename, [*frame.f_locals, *frame.f_globals]
         where = f"Line {line} of {file}" if len(files) > 1 else f"Line {line}"
@@ -74,14 +77,6 @@ def _place_of(error: BaseException, files: tuple[str, ...], given: Collection[st
     places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
     own = [each for each in places if each[0].f_code.co_name not in given]
     return [(None, 0), *places, *own][-1]
-
-
-def _message_of(error: BaseException) -> str:
-    """Return its message in a line."""
-    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split())
-    if "gufunc" in message or "remapped shapes" in message:
-        return "the shapes do not fit"
-    return message or "no message"
 
 
 def load(path: Path, text: str) -> ModuleType | Verdict:

@@ -13,13 +13,11 @@ What is told, in this order:
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from types import ModuleType
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import (
     CHEAP,
-    SAFE,
     UNKNOWN,
     VARIATIONS,
     Code,
@@ -36,8 +34,8 @@ from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 800
-"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions, first
-with its numbers, then with others; and for several lines at once."""
+"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
+several lines at once."""
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
@@ -53,25 +51,18 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     compared = Comparison(blank, module)
     if compared.first is None:
         return blank.prove(module)
-    if compared.stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+    stopped, broken = compared.stopped, compared.broken
+    is_refused = broken is not None and not isinstance(broken, PromiseError) and bool(compared.all_wrong())
+    if stopped is None and compared.wrong[compared.first] & set(blank.fixed):
         verdict = _DAMAGED
-    elif _comes_first(compared):
+    elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
     else:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        stops = compared.stopped is not None
-        verdict = _of_exception(compared, findings) if stops else _with_findings(compared, findings)
+        verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
-
-
-def _comes_first(compared: Comparison) -> bool:
-    """True for an unfinished answer, or wrong gradients that no check accepts."""
-    if compared.stopped is not None:
-        return isinstance(compared.stopped, NotImplementedError)
-    is_refused = compared.broken is not None and not isinstance(compared.broken, PromiseError)
-    return is_refused and bool(compared.all_wrong())
 
 
 def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
@@ -87,7 +78,11 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     by the broken promise, if all numbers are right."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = sorted((each for each in findings if each.kind != UNKNOWN), key=lambda finding: finding.line)
-    verdicts = [_of_edit(compared.blank, finding) for finding in edits]
+    verdicts = []
+    for finding in edits:
+        says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
+        reasons = _reasons(compared.blank, finding.subject.split(", "))
+        verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
@@ -98,13 +93,6 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
-
-
-def _of_edit(blank: Blank, finding: Finding) -> Verdict:
-    """Return the line, the kind and the cause in words, with the reason of the right formula."""
-    says, _, rest = describe(finding).partition("\n")
-    reasons = _reasons(blank, finding.subject.split(", "))
-    return Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else "")
 
 
 def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
@@ -132,14 +120,9 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    begun = partial(Mending, code, compared, forward=forward, right=plain)
-    for is_strict in (False, True):
-        own = begun(is_strict=is_strict)
-        own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3)
-        if own.is_sure:
-            break
-    own = own.run(_ADDITIONS) if own.steps else begun()  # an edit that only lets it run may stand in the way
-    own.replace(_LINES)
+    own = Mending(code, compared, forward=forward, right=plain)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
+    own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [
         each for each in (step.finding for step in own.steps) if all(line in source for line in each.place.split("\n"))

@@ -64,7 +64,9 @@ class Magic:
         if command == "show":
             return titled(f"{exercise.code} {exercise.title}", indent(printing.show(exercise, path), "  "))
         if cell is None:
-            return self._ask(exercise)
+            self._ipython.set_next_input(f"%%exercise {exercise.code}\n{exercise.body}")
+            text = printing.indented(f"{exercise.text}\n\nTo read: {exercise.chapter}")
+            return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
         path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
@@ -75,11 +77,6 @@ class Magic:
             raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
         verdict = self._verdicts[exercise.number]
         return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
-
-    def _ask(self, exercise: Exercise) -> Text:
-        self._ipython.set_next_input(f"%%exercise {exercise.code}\n{exercise.body}")
-        text = printing.indented(f"{exercise.text}\n\nTo read: {exercise.chapter}")
-        return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
 
 
 def file_with(exercise: Exercise, cell: str) -> str:

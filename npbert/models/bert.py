@@ -156,12 +156,10 @@ class BertModel(PreTrainedModel):
         found = {}
         for asked, number in numbers.items():
             layer, q, k, *_ = calls[number - 1]
-            probabilities = layer.probabilities(q, k, packed.sequences)
-            shape = batch_size, self.config.num_attention_heads, length, length
-            found[asked] = np.zeros(shape, probabilities[0].dtype)
-            for sequence, p in zip(packed.order, probabilities, strict=True):
+            found[asked] = grid = np.zeros((batch_size, self.config.num_attention_heads, length, length), q.dtype)
+            for sequence, p in zip(packed.order, layer.probabilities(q, k, packed.sequences), strict=True):
                 t = np.flatnonzero(packed.is_real[sequence])
-                found[asked][sequence][:, t[:, None], t] = p
+                grid[sequence][:, t[:, None], t] = p
         return found
 
     def hidden_rows(self, packed: PackedBatch, numbers: Collection[int], tape: Tape = NO_TAPE) -> list[Array]:

@@ -144,7 +144,7 @@ class BertConfig:
         left_out = ["num_labels", "position_embedding_type", "architecture"]  # or written in Hugging Face's terms
         if not architecture.has_types:
             left_out.append("type_vocab_size")
-        stored |= {family.fields.get(name, name): each for name, each in vars(self).items() if name not in left_out}
+        stored |= {family["fields"].get(name, name): each for name, each in vars(self).items() if name not in left_out}
         stored["max_position_embeddings"] += architecture.first_position
         if self.position_embedding_type == "sinusoidal":
             stored["position_embedding_type"] = "absolute"
@@ -152,7 +152,7 @@ class BertConfig:
         stored["problem_type"] = "regression" if is_regression else None  # or transformers makes a probability of it
         stored["id2label"] = dict(enumerate(self.label_names))
         stored["label2id"] = self.label2id
-        name = family.classes + model.removeprefix("Bert").removeprefix(family.classes)
+        name = family["classes"] + model.removeprefix("Bert").removeprefix(family["classes"])
         stored |= {"model_type": architecture.model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
         write_json(path, stored)
 

@@ -98,12 +98,11 @@ class ReplacedTokenDetection(TaskModel):
         config, own = discriminator.config, model_folder(folder) / GENERATOR
         if config.architecture.model_type != "electra":
             raise InputError("model", str(folder), "the folder of an ELECTRA, for replaced tokens")
-        if own.is_dir():
-            generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options)
-        else:
+        generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
+        if generator is None:
             LOGGER.info("the generator is new, and learns from the beginning (there is no %s)", own)
-            generator = BertForMaskedLM(_smaller(config), rng=rng, dtype=options.get("dtype", np.float32))
-        return cls(config, rng=rng, generator=generator, discriminator=discriminator)
+        dtype = options.get("dtype", np.float32)
+        return cls(config, rng=rng, dtype=dtype, generator=generator, discriminator=discriminator)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the discriminator into `folder`, for later use, and the generator into its folder `generator`. Raises:

@@ -5,29 +5,37 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import NO_TAPE, Init, Tape
-from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
+from npbert.core import NO_TAPE, Init, Layer, Tape
+from npbert.layers import (
+    Dropout,
+    Identity,
+    Linear,
+    MeanSquaredError,
+    SoftmaxCrossEntropy,
+    WeightedCrossEntropy,
+)
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.task_model import TaskModel
 
 
 class HeadModel(TaskModel):
-    """logits = head(x)  with  x of TaskModel.features: the base class of the library's models with a head.
+    """logits = head(Dropout(x)): the base class of the library's models with a head.
 
-    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
+    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token (ModernBERT: pooled)
     logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
 
     `add_head` builds the head, as the attribute `head_name`. The model has a pooler if the head reads its output.
     """
 
     head_name: ClassVar[str]
+    dropout: Layer = Identity()  # a Classifier has one
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         tokens = self.reads.tokens
         has_pooler = "first" in tokens or (tokens == "all" and config.architecture.token_pooler)
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
-        self.unpack, self.loss_function = Unpack(), SoftmaxCrossEntropy()
+        self.loss_function = SoftmaxCrossEntropy()
         self.add_head(Init(rng, config.initializer_range, dtype))
 
     def add_head(self, init: Init) -> None:
@@ -36,22 +44,32 @@ class HeadModel(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
         packed = self.pack(batch)
-        logits = getattr(self, self.head_name)(self.features(packed, tape), tape)
+        x = self.bert.encode(packed, tape)
+        if self.reads.tokens == "first":
+            x = self.bert.pool(x, packed, tape)
+        elif self.bert.pooler:
+            x = self.bert.pooler(x, tape)
+        logits = getattr(self, self.head_name)(self.dropout(x, tape), tape)
         if self.reads.tokens == "first":
             return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
-        return self.unpack(logits, packed.places, packed.shape, tape)
+        return self.bert.unpack(logits, packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Any, tape: Tape) -> None:
-        """Run back through the head to x, and through BERT."""
+        """Run back through the head and its dropout to x, and through BERT."""
         if self.reads.tokens != "first":
-            dlogits = self.unpack.backward(dlogits, tape)
+            dlogits = self.bert.unpack.backward(dlogits, tape)
         elif self.reads.grouped:
             dlogits = dlogits.reshape(-1, 1)
-        self.features_backward(getattr(self, self.head_name).backward(dlogits, tape), tape)
+        dx = self.dropout.backward(getattr(self, self.head_name).backward(dlogits, tape), tape)
+        if self.reads.tokens == "first":
+            dx = self.bert.pool_backward(dx, tape)
+        elif self.bert.pooler:
+            dx = self.bert.pooler.backward(dx, tape)
+        self.bert.encode_backward(dx, tape)
 
 
 class Classifier(HeadModel):
-    """logits = Dropout(x) W + b  with  x of TaskModel.features: the shared code of these models."""
+    """logits = Dropout(x) W + b: the shared code of these models."""
 
     head_name = "classifier"
 
@@ -59,12 +77,6 @@ class Classifier(HeadModel):
         outputs = 1 if self.reads.grouped else self.config.num_labels
         self.dropout = Dropout(self.config.head_dropout)
         self.classifier = Linear(self.config.hidden_size, outputs, init)
-
-    def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        return self.dropout(super().features(packed, tape), tape)
-
-    def features_backward(self, dfeatures: Array, tape: Tape) -> None:
-        super().features_backward(self.dropout.backward(dfeatures, tape), tape)
 
 
 class BertForSequenceClassification(Classifier):

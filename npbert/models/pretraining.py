@@ -38,12 +38,12 @@ class WordModel(HeadModel):
         logits = self.predictions(self.gather(h, packed.labelled, tape), tape)
         if packed.has_labels:
             return logits
-        return self.unpack(logits, packed.labelled_places, packed.shape, tape)
+        return self.bert.unpack(logits, packed.labelled_places, packed.shape, tape)
 
     def predict_backward(self, dlogits: Array, tape: Tape) -> Array:
         """Run the backward of `predict`: through the head to the rows that it read."""
         if dlogits.ndim == 3:
-            dlogits = self.unpack.backward(dlogits, tape)
+            dlogits = self.bert.unpack.backward(dlogits, tape)
         return self.gather.backward(self.predictions.backward(dlogits, tape), tape)
 
 

@@ -85,22 +85,6 @@ class TaskModel(PreTrainedModel):
         rows: Array = logits.reshape(-1, logits.shape[-1])
         return rows
 
-    def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """Return the input of a head, through the pooler if there is one: a vector of each sequence (B, D) if the model
-        reads first tokens; otherwise the hidden state of each token that is read (M, D)."""
-        x = self.bert.encode(packed, tape)
-        if self.reads.tokens == "first":
-            x = self.bert.pooling(x, packed, tape)
-        return self.bert.pooler(x, tape) if self.bert.pooler else x
-
-    def features_backward(self, dfeatures: Array, tape: Tape) -> None:
-        """Run the backward of `features`: through the pooler to every parameter of BERT."""
-        if self.bert.pooler:
-            dfeatures = self.bert.pooler.backward(dfeatures, tape)
-        if self.reads.tokens == "first":
-            dfeatures = self.bert.pooling.backward(dfeatures, tape)
-        self.bert.encode_backward(dfeatures, tape)
-
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Return the number of labels in the mean of the loss. Raises: as loss."""
         packed = self.pack(batch)

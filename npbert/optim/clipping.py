@@ -40,10 +40,10 @@ def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> flo
 
     Raises: ValueError unless max_norm is positive.
     """
-    parameters = list(parameters)
+    parameters = list(dict.fromkeys(parameters))
     norm = global_norm(parameters)
     factor = clip_factor(norm, max_norm)
     if factor != 1:
-        for parameter in dict.fromkeys(parameters):
+        for parameter in parameters:
             parameter.grad[...] *= factor
     return norm

@@ -1,11 +1,10 @@
 """Pictures of models and runs. Each function returns a figure of matplotlib. (Extra: plot.)"""
 
-from npbert.plots.answers import plot_confusion, plot_predictions
-from npbert.plots.attention import plot_attention
 from npbert.plots.curves import plot_curves
 from npbert.plots.drawing import save_figure
-from npbert.plots.embeddings import plot_embeddings
+from npbert.plots.heat_maps import plot_attention, plot_confusion
 from npbert.plots.layers import plot_gradient_flow, plot_layers, plot_update_ratios
+from npbert.plots.points import plot_embeddings, plot_predictions
 
 __all__ = [
     "plot_attention",

@@ -58,12 +58,6 @@ def new_panel(width: float, height: float, title: str, **look: Any) -> tuple[Any
     return figure, figure.add_subplot(**look)
 
 
-def shares() -> Any:
-    """Return the colors of shares, as of attention: 0 is white, and darker is more."""
-    colors = import_extra("matplotlib.colors")
-    return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
-
-
 def rows_of(run: Run, file: str) -> list[dict[str, Any]]:
     """Return the rows of a run. Raises: as read_json_lines."""
     return read_json_lines(Path(run) / file) if isinstance(run, str | Path) else list(run)

@@ -15,11 +15,11 @@ from npbert.training.metrics import (
 )
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.progress import Evaluation
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
+from npbert.training.watchers import Evaluation
 
 __all__ = [
     "Trainer",

@@ -116,9 +116,7 @@ def gradients_of(
         model.loss_backward(one_or_each, tape)
         return losses
 
-    through: Callable[[int, Tape], TaskLoss] = through_loss
-    if model.needs_whole_batch:
-        through = vectors_first(model, pieces, communicator, seed)
+    through = vectors_first(model, pieces, communicator, seed) if model.needs_whole_batch else through_loss
 
     def work(number: int) -> StepLosses:
         tape = Tape(part_rng(seed, number))

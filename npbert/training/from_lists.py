@@ -12,7 +12,7 @@ import numpy as np
 from npbert.data import Text
 from npbert.inference import Classify, Embed
 from npbert.io import FileError, InputError, Place, Setting, atomic_write, worded_by
-from npbert.io.json_lines import finite_or_null
+from npbert.io.lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, task_named

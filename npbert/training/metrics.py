@@ -65,10 +65,8 @@ class ClassScores(NamedTuple):
 def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassScores]:
     """Return the scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as
     accuracy."""
-    found = {}
-    for number, *counts in np.stack(_counts(predictions, labels), axis=1).tolist():
-        found[number] = ClassScores(*precision_recall_f1(*counts), support=counts[2])
-    return found
+    counted = np.stack(_counts(predictions, labels), axis=1).tolist()
+    return {number: scores_of(*counts) for number, *counts in counted}
 
 
 def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
@@ -150,12 +148,12 @@ def ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
-def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
+def scores_of(hits: int, predicted: int, gold: int) -> ClassScores:
     """Return hits / predicted, hits / gold, and F1, their harmonic mean; 0 / 0 counts as 0.
 
     2 · precision · recall / (precision + recall) is 2 · hits / (predicted + gold). (Van Rijsbergen 1979, chapter 7.)
     """
-    return ratio(hits, predicted), ratio(hits, gold), ratio(2 * hits, predicted + gold)
+    return ClassScores(ratio(hits, predicted), ratio(hits, gold), ratio(2 * hits, predicted + gold), gold)
 
 
 def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -173,8 +171,9 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
             raise ValueError(f"predicted[{number}] has {len(ours)} tags, wanted {len(true)}, as gold[{number}]")
         found |= {(number, *entity) for entity in find_entities(ours)}
         wanted |= {(number, *entity) for entity in find_entities(true)}
-    scores = precision_recall_f1(len(found & wanted), len(found), len(wanted))
-    return dict(zip(("precision", "recall", "f1"), scores, strict=True))
+    scores = scores_of(len(found & wanted), len(found), len(wanted))._asdict()
+    del scores["support"]
+    return scores
 
 
 def normalize_answer(text: str) -> str:
@@ -220,9 +219,8 @@ def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -
     for number, golds in enumerate(answers):
         if isinstance(golds, str):
             raise TypeError(f"answers[{number}] is the string {golds!r}, wanted a list of gold answers")
-    total_exact = sum(exact_match(*pair) for pair in pairs)
-    total_f1 = sum(token_f1(*pair) for pair in pairs)
-    return {"exact_match": 100 * total_exact / len(pairs), "f1": 100 * total_f1 / len(pairs)}
+    scores = {"exact_match": exact_match, "f1": token_f1}
+    return {name: 100 * sum(score(*pair) for pair in pairs) / len(pairs) for name, score in scores.items()}
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {

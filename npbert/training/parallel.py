@@ -56,17 +56,13 @@ class MPICommunicator(Communicator):
         try:
             yield
         except BaseException as error:
-            if not self._all_fail():
-                self._say(error)
+            if not self._all_fail():  # say it in a line, as the command does; in your own program, with the traceback
+                if all(isinstance(handler, logging.NullHandler) for handler in LOGGER.handlers):
+                    traceback.print_exception(error)
+                LOGGER.error("process %d of %d: %s", self.rank, self.size, in_words(error))
+                sys.stderr.flush()
                 self._comm.Abort(1)
             raise
-
-    def _say(self, error: BaseException) -> None:
-        """Print the error in a line, as the command does; in your own program, with the traceback."""
-        if all(isinstance(handler, logging.NullHandler) for handler in LOGGER.handlers):
-            traceback.print_exception(error)
-        LOGGER.error("process %d of %d: %s", self.rank, self.size, in_words(error))
-        sys.stderr.flush()
 
     def _all_fail(self) -> bool:
         """True if the others fail, too, as for a wrong setting; otherwise they would wait forever."""

@@ -19,7 +19,7 @@ from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.packing import OBJECTIVES
 from npbert.data.training_data import PretrainingData
-from npbert.inference import Task, check_vocabulary
+from npbert.inference import Task, check_vocabulary, likely_words
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
 from npbert.io.errors import SHARE
 from npbert.layers import Softmax
@@ -202,10 +202,10 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
 def masked_sentences(batch: Batch) -> Batch | None:
     """Return the first eight sequences of a batch with a masked word in their first 24 tokens, cut there; None if there
     are none."""
-    names = ("input_ids", "token_type_ids", "attention_mask", "labels")
-    arrays = {name: getattr(batch, name)[:, :_LONGEST] for name in names}
-    chosen = np.flatnonzero((arrays["labels"] != IGNORED).any(axis=1))[:SENTENCES]
-    return Batch(**{name: array[chosen] for name, array in arrays.items()}) if chosen.size else None
+    whole = batch.input_ids, batch.token_type_ids, batch.attention_mask, np.asarray(batch.labels)
+    *_, labels = arrays = [array[:, :_LONGEST] for array in whole]
+    chosen = np.flatnonzero((labels != IGNORED).any(axis=1))[:SENTENCES]
+    return Batch(*(array[chosen] for array in arrays)) if chosen.size else None
 
 
 def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, object]:
@@ -213,12 +213,10 @@ def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, o
     with its probability, and the five most probable tokens."""
     output, labels, decode = model(batch), np.asarray(batch.labels), tokenizer.decode
     probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
-    rows: list[dict[str, Any]] = []
-    for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True):
-        rows.append({"tokens": decode(ids[mask == 1]), "hidden": []})
+    texts = zip(batch.input_ids, batch.attention_mask, strict=True)
+    rows = [{"tokens": decode(ids[mask == 1]), "hidden": list[Any]()} for ids, mask in texts]
     for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
-        label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
-        likely = list(zip(decode(best), p[best], strict=True))
+        label, likely = labels[sentence, place], list(map(tuple, likely_words(p, tokenizer, GUESSES)))
         true = {"token": decode([label])[0], "probability": p[label]}
         rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
     return {"kind": "masked", "sentences": rows}

@@ -22,7 +22,7 @@ _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 @contextmanager
-def session(trainer: Resumable, *, changed_data: bool = False, overwrite: bool = False) -> Iterator[list[object]]:
+def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Iterator[list[object]]:
     """Within it, a Trainer has its folder locked, its run resumed, and watchers of its steps. Gives a list, empty until
     the run is to stop.
 

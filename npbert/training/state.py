@@ -1,8 +1,8 @@
 """Resumable: the state of a run, from which it continues as if it had never stopped."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -13,14 +13,17 @@ import numpy as np
 from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
+from npbert.data import Batch
+from npbert.data.training_data import START, Position
 from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
+from npbert.training.accumulate import StepLosses
 from npbert.training.parallel import Shares
-from npbert.training.progress import Data, Evaluation, Progress, Step
 from npbert.training.settings import TrainerSettings, differences
+from npbert.training.watchers import Data, Evaluation, Step
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
@@ -38,6 +41,39 @@ def check_parameters(model: Layer, step: int) -> None:
     for name, parameter in model.named_parameters():
         if not np.isfinite(parameter.value).all():
             raise NotFiniteError(f"the parameter {name} is not finite after step {step}; try a smaller learning rate")
+
+
+@dataclass
+class Progress:
+    """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of
+    evaluations; the mean losses since the last line of the log, or nothing; and the number of steps, which may change
+    when it continues."""
+
+    epoch: int
+    epoch_seed: int
+    place: Position = START
+    best_step: int = 0
+    best_evaluation: dict[str, float] = field(default_factory=dict)
+    evaluations_since_best: int = 0
+    losses: list[StepLosses] = field(default_factory=list)
+    total_steps: int = 0
+
+    def __post_init__(self) -> None:
+        """Make a place of JSON's list."""
+        self.place = Position(*self.place)
+
+    def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
+        """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
+        without a batch.
+        """
+        while True:
+            for place, batch in data.batches(self.epoch_seed, self.place):
+                self.place = place._replace(batch=place.batch + 1)
+                yield batch
+            if self.place == START:
+                raise ValueError("the training data has no batches")
+            self.epoch, self.place = self.epoch + 1, START
+            self.epoch_seed = int(rng.integers(2**63))
 
 
 class Resumable:

@@ -2,23 +2,26 @@
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
 
-from npbert.core import Tape, named_parts
+from npbert.compute import Array
+from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.data import Batch
 from npbert.display import titled
 from npbert.io import counted
-from npbert.models import AnyBatch, TaskModel
-from npbert.optim import clip_factor
+from npbert.models import AnyBatch, TaskModel, parameters_by_layer
+from npbert.optim import clip_factor, global_norm
 from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
 from npbert.training.parallel import check_same_batch
-from npbert.training.progress import Evaluation, Step
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, NotFiniteError, Resumable, check_parameters
-from npbert.training.watchers import in_words, layer_statistics
+from npbert.training.watchers import Evaluation, Step, in_words
+
+_SAMPLE = 4096
 
 
 class Trainer(Resumable):
@@ -144,6 +147,36 @@ class Trainer(Resumable):
                 self.save_model(self.folder / MODEL_FOLDER)
         shown = evaluation.show()
         step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+
+
+@contextmanager
+def layer_statistics(model: Layer, step: Step) -> Iterator[None]:
+    """Within it, a step updates the model. A logged step gets `layers`: by layer, the norm of the gradient, ‖g‖, and of
+    the update relative to the values, ‖Δw‖ / ‖w‖.
+
+    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
+    """
+    layers = parameters_by_layer(model) if step.is_logged else {}
+    before, norms, ratios = _samples(layers), {}, {}
+    yield
+    for name, after in _samples(layers).items():
+        norms[name] = global_norm(layers[name].values())
+        ratios[name] = float(np.linalg.norm(after - before[name]) / np.linalg.norm(before[name]))
+    step.layers = {"gradient_norms": norms, "update_ratios": ratios} if layers else {}
+
+
+def _samples(layers: Mapping[str, Mapping[str, Parameter]]) -> dict[str, Array]:
+    """Return every n-th value of each parameter, times √n, by layer."""
+    found = {}
+    for name, parameters in layers.items():
+        samples = []
+        for parameter in parameters.values():
+            flat = parameter.value.reshape(-1)
+            every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
+            sample = flat[::every].astype(float)
+            samples.append(sample * np.sqrt(flat.size / len(sample)))
+        found[name] = np.concatenate(samples)
+    return found
 
 
 def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) -> list[str]:

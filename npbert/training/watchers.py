@@ -1,17 +1,17 @@
-"""The watchers of a run: files of rows, event files for TensorBoard, and what a person sees."""
+"""The events of a run, its steps with their evaluations; and the watchers of them: files of rows, event files for
+TensorBoard, and what a person sees."""
 
+import math
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-
-from npbert.compute import Array
-from npbert.core import Layer, Parameter
+from npbert.data import Batch
+from npbert.data.training_data import START, Position
 from npbert.io import (
     LAYERS_FILE,
     LOGGER,
@@ -21,13 +21,90 @@ from npbert.io import (
     import_extra,
     is_quiet,
     naming,
+    one_of,
 )
-from npbert.models import parameters_by_layer
-from npbert.optim import global_norm
-from npbert.training.progress import Step
+from npbert.training.accumulate import StepLosses
 
 EVENTS_FOLDER = "tensorboard"
-_SAMPLE, _LINES = 4096, 20
+_LINES = 20
+
+
+class Data(Protocol):
+    """Data for a Trainer: PretrainingData, TaskData, or any class with these batches."""
+
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
+        """Yield the batches of an epoch from `place` on, each with its place; the same for the same seed."""
+
+
+@dataclass
+class Step:
+    """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
+
+    is_logged, is_saved: what follows the step. row: the means since the last row, and more. layers: numbers of each
+    layer. evaluation, shown: the results of an evaluation.
+    """
+
+    number: int
+    batch: Batch
+    losses: StepLosses
+    gradient_norm: float
+    is_logged: bool
+    is_saved: bool = False
+    seconds: float = math.inf
+    row: dict[str, float] = field(default_factory=dict)
+    layers: dict[str, object] = field(default_factory=dict)
+    evaluation: dict[str, float] = field(default_factory=dict)
+    shown: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> dict[str, float]:
+        """The results of an evaluation, as a row of metrics.jsonl."""
+        return {f"eval_{name}": value for name, value in self.evaluation.items()}
+
+    @property
+    def tokens_per_second(self) -> float:
+        """The real tokens of the batch per second."""
+        return int(self.batch.attention_mask.sum()) / self.seconds
+
+
+@dataclass
+class Evaluation:
+    """The evaluation of a Trainer's model, after some of its steps and after the last.
+
+    evaluate: returns the metrics on a held-out set by name, or nothing.
+    goal: the metric that chooses the best model; of a loss, less is better, of all others more; "": the last model is
+    the best.
+    show: called after `evaluate`; returns predictions for a few examples, as a row for shown.jsonl.
+    cost: its time, in forward passes of a batch; a longer evaluation runs less often.
+    kinds: a name for each loss of the model, such as ("mlm", "nsp").
+    inputs: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
+    same.
+    """
+
+    evaluate: Callable[[], dict[str, float]] = dict
+    goal: str = ""
+    show: Callable[[], dict[str, object]] = dict
+    cost: float = 0.0
+    kinds: tuple[str, ...] = ("",)
+    inputs: Mapping[str, Path | str] = field(default_factory=dict)
+
+    def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
+        """True if a model with these numbers is better than the best so far, or there are no numbers, or no goal.
+
+        Raises: InputError if the goal's metric is missing.
+        """
+        return not (numbers and self.goal) or self._rank(numbers) > self._rank(best)
+
+    def _rank(self, numbers: Mapping[str, float]) -> tuple[float, ...]:
+        """Return a rank for the numbers of an evaluation, larger for a better model, and least for none.
+
+        NaN, as a correlation may be, is worse than any number. Of equal ones, the one with the smaller loss is best.
+        """
+        if not numbers:
+            return ()
+        one_of(numbers).check("metric", self.goal)
+        value = -numbers[self.goal] if self.goal.endswith("loss") else numbers[self.goal]
+        return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)
 
 
 class Log:
@@ -133,36 +210,6 @@ class Bar:
     def close(self) -> None:
         """End the line of the bar."""
         self._bar.close()
-
-
-@contextmanager
-def layer_statistics(model: Layer, step: Step) -> Iterator[None]:
-    """Within it, a step updates the model. A logged step gets `layers`: by layer, the norm of the gradient, ‖g‖, and of
-    the update relative to the values, ‖Δw‖ / ‖w‖.
-
-    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
-    """
-    layers = parameters_by_layer(model) if step.is_logged else {}
-    before, norms, ratios = _samples(layers), {}, {}
-    yield
-    for name, after in _samples(layers).items():
-        norms[name] = global_norm(layers[name].values())
-        ratios[name] = float(np.linalg.norm(after - before[name]) / np.linalg.norm(before[name]))
-    step.layers = {"gradient_norms": norms, "update_ratios": ratios} if layers else {}
-
-
-def _samples(layers: Mapping[str, Mapping[str, Parameter]]) -> dict[str, Array]:
-    """Return every n-th value of each parameter, times √n, by layer."""
-    found = {}
-    for name, parameters in layers.items():
-        samples = []
-        for parameter in parameters.values():
-            flat = parameter.value.reshape(-1)
-            every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
-            sample = flat[::every].astype(float)
-            samples.append(sample * np.sqrt(flat.size / len(sample)))
-        found[name] = np.concatenate(samples)
-    return found
 
 
 def in_words(numbers: dict[str, float]) -> str:

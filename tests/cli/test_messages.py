@@ -12,11 +12,11 @@ from unittest.mock import Mock
 import pytest
 
 from npbert.cli import main
-from npbert.cli.log import in_silence, messages_on_standard_error
+from npbert.cli.log import messages_on_standard_error
 from npbert.io import ALONE
 from npbert.io.files import FileError, read_text
+from npbert.io.lines import read_lines
 from npbert.io.messages import LOGGER, is_quiet, printable
-from npbert.io.streams import read_lines
 
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 SAID = {
@@ -115,12 +115,6 @@ def test_what_is_wrong_for_all_is_said_by_the_first(command, said, rank, capsys,
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1:] == ([] if rank else [said])
-
-
-def test_the_others_are_silent_whatever_is_printed(capsys):
-    with in_silence():
-        print("half a character, as the name of a file may have it: \ud83d")
-    assert capsys.readouterr().out == ""
 
 
 def test_that_it_was_stopped_is_said_once(rank, capsys, monkeypatch):

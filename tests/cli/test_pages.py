@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from npbert import BertForSequenceClassification
-from npbert.pages.site.number import number_data
+from npbert.pages.site.build import number_data
 from tests.pages.runs import METRICS, SHOWN, write_run
 from tests.training.tiny import write_checkpoint
 
@@ -71,7 +71,7 @@ def test_a_page_is_written(npbert, folder, tmp_path):
 
 
 def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch):
-    monkeypatch.setattr("npbert.pages.site.number.number_data", lambda: number_data(steps=1))
+    monkeypatch.setattr("npbert.pages.site.build.number_data", lambda: number_data(steps=1))
     monkeypatch.chdir(tmp_path)
     assert npbert("page") == (0, b"page.html written; open it in a browser\n", "")
     assert "[MASK]" in data_of(tmp_path / "page.html")["examples"][0]["text"]

@@ -8,7 +8,7 @@ import pytest
 
 from npbert import BertForSequenceClassification
 from npbert.cli import main
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.lines import METRICS_FILE, read_json_lines
 from tests.training.tiny import RESULTS, results
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -10,12 +10,11 @@ import pytest
 
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.digits import Digits
+from npbert.gradcheck.exact.digits import DIGITS, Digits
 from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, as_number
 from npbert.gradcheck.exact.rules import RULES, exact_version
 from npbert.gradcheck.exact.run import inhabited, run_on_numbers
-from npbert.gradcheck.exact.witness import DIGITS
 from npbert.gradcheck.function import ScalarFunction
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from npbert.io import InputError
 from npbert.plots import plot_confusion, plot_curves, plot_predictions, save_figure
-from npbert.plots.drawing import as_bytes, label, shares
+from npbert.plots.drawing import as_bytes, label
+from npbert.plots.heat_maps import shares
 from tests.plots.hostile import HOSTILE
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml", "pdf": b"%PDF"}

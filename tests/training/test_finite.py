@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from npbert import Tape
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.lines import METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, STATE_FILE
 from npbert.training.state import NotFiniteError
 from npbert.training.trainer import layers_not_finite

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from npbert.cli import main
-from npbert.io.json_lines import read_json_lines
+from npbert.io.lines import read_json_lines
 from npbert.training import SETTINGS_FILE, PretrainSettings, load_settings
 from tests.training.tiny import results, saved_step, write_checkpoint, write_corpus
 

@@ -72,8 +72,8 @@ def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, values):
     for entry in fields(kind):
         more = [{**CHOSEN, **LEAST}[entry.name]] if entry.name in {**CHOSEN, **LEAST} else []
         for value in [*WRONG[str(entry.type)], *more]:
-            of_type = "" if entry.metadata["wanted"] is None else f"|{re.escape(entry.metadata['wanted'].words)}"
-            message = rf"{entry.name} is .*, wanted ({re.escape(str(entry.type))}{of_type}|one of)"
+            wanted = "|".join(map(re.escape, [str(entry.type), entry.metadata["wanted"].words]))
+            message = rf"{entry.name} is .*, wanted ({wanted}|one of)"
             with pytest.raises(FileError, match=message):
                 load_settings(kind, path, **{entry.name: value})
             with pytest.raises((TypeError, ValueError), match=message):

@@ -11,8 +11,7 @@ from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.optim import Adadelta
 from npbert.training import STATE_FILE
-from npbert.training.progress import Progress
-from npbert.training.state import read_state, write_state
+from npbert.training.state import Progress, read_state, write_state
 from tests.training.tiny import classifier, make_trainer
 
 PROGRESS = Progress(3, 2**62, Position(0, 7), 4, {"ä": 0.1}, 1, [[[0.1], [3], [1]]], 12)

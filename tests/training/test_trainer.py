@@ -9,7 +9,7 @@ import pytest
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.compute.blas_lending import lend_to_blas
 from npbert.data.training_data import TaskData
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
+from npbert.io.lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values

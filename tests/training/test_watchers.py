@@ -16,7 +16,8 @@ from npbert import AdamW
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
-from npbert.training.watchers import Bar, Log, TensorBoard, layer_statistics
+from npbert.training.trainer import layer_statistics
+from npbert.training.watchers import Bar, Log, TensorBoard
 from tests.training.tiny import classifier, collate, examples
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
@@ -53,7 +54,7 @@ def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path)
 
 
 def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("npbert.io.json_lines.MOST_ROWS", 12)
+    monkeypatch.setattr("npbert.io.lines.MOST_ROWS", 12)
     rows = [{"step": step, "loss": 1.0} if step % 10 else {"step": step, "eval_loss": 2.0} for step in range(1, 100)]
     (tmp_path / METRICS_FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.warns(UserWarning, match=r"metrics\.jsonl has 99 rows, too many to draw: 22 of them are read$"):

@@ -110,9 +110,9 @@ def _or_of_number(function: Function, rule: Function) -> Function:
     return either
 
 
-_MAKERS = "zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "ascontiguousarray"
-_MAKERS_LIKE = "zeros_like", "ones_like", "empty_like", "full_like"
-_NUMPY = {name: _for_numbers(getattr(np, name)) for name in _MAKERS + _MAKERS_LIKE}
+_MAKERS = ["zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "ascontiguousarray"]
+_MAKERS += ["zeros_like", "ones_like", "empty_like", "full_like"]
+_NUMPY = {name: _for_numbers(getattr(np, name)) for name in _MAKERS}
 _NUMPY["issubdtype"] = lambda dtype, kind: np.issubdtype(
     np.float64 if is_exact() and str(dtype) == "object" else dtype, kind
 )

@@ -47,22 +47,19 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 4. Is D 0 at another point, where all roots exist? Then proved, as in step 2; else not proved.
 """
 
-import copy
 import textwrap
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from npbert.core import Tape, named_parts
+from npbert.gradcheck.exact.digits import witnesses
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import check_beside, check_linear, is_right_on_both_sides, run_on_numbers
-from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.function import Floats, ScalarFunction
-from npbert.gradcheck.inputs import Function, Outputs, Rng
+from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, PromiseError, Proof
 from npbert.gradcheck.restoring import everything_restored
@@ -162,40 +159,6 @@ def _refuted(function: ScalarFunction, wrong: list[Comparison]) -> Proof:
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
     return Proof(REFUTED, wrong=tuple(wrong))
-
-
-def parts_called(whole: ScalarFunction) -> list[ScalarFunction]:
-    """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
-    names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    found: dict[str, ScalarFunction] = {}
-
-    def watch(layer: Any, inputs: Outputs, _: Any) -> None:
-        if name := names.get(id(layer)):
-            found.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
-
-    whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
-    return list(found.values())
-
-
-def judged(
-    parts: list[ScalarFunction], is_right: Callable[[ScalarFunction], bool]
-) -> tuple[list[ScalarFunction], list[str]]:
-    """Return the innermost wrong parts, and the names of the outermost right ones; without parts that cannot run alone,
-    or have nothing to derive by."""
-    wrong: list[ScalarFunction] = []
-    right: list[str] = []
-    for part in parts:
-        if any(other.name.startswith(f"{part.name}.") for other in wrong):
-            continue
-        try:
-            verdict = is_right(part)
-        except Exception:  # the part's error
-            continue
-        if verdict:
-            right = [*(name for name in right if not name.startswith(f"{part.name}.")), part.name]
-        else:
-            wrong.append(part)
-    return wrong, right
 
 
 def _without_rule(error: Exception) -> str:

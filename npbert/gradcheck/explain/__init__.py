@@ -2,26 +2,24 @@
 
 The interface for other packages is here, besides `numbers.explain`: a `Code`; its `Mending` with an `Oracle`, which
 gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describe`, `describe_edit` and
-`describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code and those above `SAFE`
-must make all right, and `UNKNOWN` for a place without an edit; and the `VARIATIONS` of numbers. All else may change.
+`describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code, and `UNKNOWN` for a
+place without an edit; and the `VARIATIONS` of numbers. All else may change.
 
 Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
-insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be
-wrong, and its edits by cost), `lines` (by a right code). For a layer: `authors` (finds and replaces the functions
-that run), `samples` (the right gradients) and `layer`.
+insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be wrong, and its edits
+by cost), `lines` (by a right code). For a layer: `samples` (the right gradients) and `layer` (finds and replaces the
+functions that run).
 """
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe, describe_edit, describe_place
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
-from npbert.gradcheck.explain.search import SAFE
 from npbert.gradcheck.explain.trial import Oracle, Outlook, is_number, outlook_of, wrong_among
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 
 __all__ = [
     "CHEAP",
-    "SAFE",
     "KINDS",
     "UNKNOWN",
     "VARIATIONS",

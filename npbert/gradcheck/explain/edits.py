@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,15 @@ RIGHT = 1.0
 _UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index")
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
-Uses = list[tuple[ast.stmt, ast.Name]]
-"""Where a variable is read, with the statements."""
+Uses = dict[tuple[int, int], ast.stmt]
+"""Where a variable is read, as the start and end of its name, with the statements."""
 
 
 @dataclass(frozen=True)
 class Edit:
     """code: before the edit   kind, cost: see reasons.py   line: in the author's file   start: in the code's text
     old, new: the affected expression in brackets, or whole statements, and what replaces it
-    is_expression: False for statements   told: the statement to show, if it is not all of them
+    told: the statement to show, of an edit of whole statements
     """
 
     code: Code
@@ -46,7 +46,6 @@ class Edit:
     start: int
     old: str
     new: str
-    is_expression: bool = False
     told: ast.stmt | None = None
 
     @property
@@ -69,12 +68,12 @@ class Edit:
     def applied(self) -> Code:
         """The code with the edit, and with the same line numbers."""
         breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
-        at = len(self.new) - self.is_expression  # before its last bracket
+        at = len(self.new) - (self.told is None)  # before the last bracket of an expression
         return self.code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
     def tidied(self) -> Edit:
         """Return the edit without needless brackets."""
-        if not self.is_expression:
+        if self.told:
             return self
         bare = replace(self, new=tidied(self.new))
         around = replace(self, new=f"({bare.new})")
@@ -112,17 +111,19 @@ def edits_of(
 
 def _is_multiple(one: Any, other: Any) -> bool:
     """True for an array and a multiple of it: not another variable is missing, but a factor."""
-    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape):
+    if not (
+        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.size > 1 and one.shape == other.shape
+    ):
         return False
-    at = np.abs(one).argmax() if one.size > 1 else 0
-    return one.size > 1 and bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)
+    at = np.abs(one).argmax()
+    return bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)
 
 
 def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:
     """Return the edit that puts a new expression in a place. more: an extra cost"""
     start, _ = code.span(place.expr)
     old = code.source(place.expr)
-    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", True)
+    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
 def _of_right(kind: str, is_fine: bool) -> float:
@@ -133,84 +134,93 @@ def _of_right(kind: str, is_fine: bool) -> float:
 def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
     """Yield every small edit of whole statements, and their moves. If its numbers are right, as in `fine`, an edit of
     them costs more."""
-    for each in statements:
+    for number, each in enumerate(statements):
+        before, after = statements[:number], statements[number + 1 :]
         for rule, parts in rules_for(each):
-            more = _of_right(rule.kind, each in fine)
-            yield of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
+            change = (*code.span(each), tidied(rule.made(parts)))
+            yield of_statements(code, rule.kind, [change], [each], _of_right(rule.kind, each in fine))
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
-            yield of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
-    yield from _moved_factors(code, statements, fine)
-    yield from _moved_lines(code, statements)
-    yield from _later_uses(code, statements)
+            yield of_statements(code, "extra line", [(*code.span(each), "pass")], [each])
+            yield from _moved_lines(code, each, before, after)
+            yield from _later_uses(code, each, after)
+        if each not in fine:
+            yield from _moved_factors(code, each, before)
 
 
-def _moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
-    """Yield every move of a factor to all uses of a name in its statement and those before it, unless the factor's
-    statement has right numbers."""
-    computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
-    uses: dict[str, Uses] = {}
-    for each in computing:
-        for name in names_in(each):
-            uses.setdefault(name.id, []).append((each, name))
-        for product in ast.walk(each) if each not in fine else ():
-            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-                for used in uses.values():
-                    yield _moved(code, product, product.left, product.right, used, each)
-                    yield _moved(code, product, product.right, product.left, used, each)
+def _moved_factors(code: Code, statement: ast.stmt, before: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Yield every move of a factor to all uses of a name in its statement and those before it."""
+    computing = [each for each in (*before, statement) if isinstance(each, ast.Assign | ast.Return)]
+    uses = _uses_in(code, computing)
+    for product in ast.walk(statement) if statement in computing else ():
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            for factor, rest in itertools.permutations((product.left, product.right)):
+                (start, end), (first, to), inside = code.span(product), code.span(rest), range(*code.span(factor))
+                changes = [(start, first, "("), (to, end, ")")]
+                for name, places in uses.items():
+                    others = {place: each for place, each in places.items() if place[0] not in inside}
+                    new = f"(({name}) * ({text_of(factor)}))"
+                    yield _with_uses(code, "misplaced factor", statement, changes, others, new)
 
 
-def _moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _moved_lines(
+    code: Code, statement: ast.stmt, before: Sequence[ast.stmt], after: Sequence[ast.stmt]
+) -> Iterator[Edit]:
     """Yield the moves of a line past the nearest statement with which it shares a changed variable, and into or out of
     a loop."""
-    text = code.text
-    for number, each in enumerate(statements):
-        if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
-            start, end = code.span(each)
-            line = code.source(each)
-            above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
-            before = [other for other in reversed(statements[:number]) if _depends(each, other)]
-            after = [other for other in statements[number + 1 :] if _depends(each, other)]
-            around = [other for other in before if each in ast.walk(other)]
-            into = [other.body[0] for other in after if isinstance(other, ast.For)]
-            ahead = dict.fromkeys([*before[:1], *around, *into])
-            moves = [(other, code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
-            moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *after[:1])]
-            for other, at, new in moves:
-                first, last = sorted((each, other), key=attrgetter("lineno"))
-                cut = (above, end, "") if at < start else (start, below, "")
-                yield replace(of_statements(code, "line order", first, last, [cut, (at, at, new)]), told=each)
+    text, line, (start, end) = code.text, code.source(statement), code.span(statement)
+    above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
+    earlier = [other for other in reversed(before) if _depends(statement, other)]
+    later = [other for other in after if _depends(statement, other)]
+    around = [other for other in earlier if statement in ast.walk(other)]
+    into = [other.body[0] for other in later if isinstance(other, ast.For)]
+    ahead = dict.fromkeys([*earlier[:1], *around, *into])
+    moves = [(other, code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
+    moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *later[:1])]
+    for other, at, new in moves:
+        cut = (above, end, "") if at < start else (start, below, "")
+        yield of_statements(code, "line order", [cut, (at, at, new)], [statement, other])
 
 
-def _later_uses(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield the use of a variable as it was before a statement changed it, alone or added, and the addition of what a
     call returns, if that is not used: in every place after the statement, alone and with all places after it."""
-    for number, each in enumerate(statements):
-        is_call = isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
-        if not (is_call or isinstance(each, ast.Assign | ast.AugAssign)):
+    start, _ = code.span(statement)
+    changed, _ = _variables_of(statement)
+    lost = changed if isinstance(statement, ast.AugAssign) else changed & {name.id for name in names_in(statement)}
+    for name, uses in _uses_in(code, after).items():
+        kind, first, news = "overwritten", f"{name}_before = np.copy({name}); ", ["{}_before", "({0} + {0}_before)"]
+        if isinstance(statement, ast.Expr):
+            kind, first, news = "unused result", "unused = ", ["({} + unused)"]
+        elif name not in lost:
             continue
-        start, _ = code.span(each)
-        changed, _ = _variables_of(each)
-        lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
-        uses: dict[str, dict[tuple[int, int], ast.stmt]] = {}
-        for later in statements[number + 1 :]:
-            for use in names_in(later):
-                uses.setdefault(use.id, {})[code.span(use)] = later  # the innermost statement is the last
-        for name in [name for name in uses if is_call or name in lost]:
-            kind, first, before = "overwritten", f"{name}_before = np.copy({name}); ", f"{name}_before"
-            if is_call:
-                kind, first, before = "unused result", "unused = ", "unused"
-            places = sorted(uses[name])
-            for at in range(len(places)):
-                for some in (places[at : at + 1], places[at:]):
-                    for new in (before, f"({name} + {before})")[is_call:]:
-                        changes = [(start, start, first), *((*place, new) for place in some)]
-                        yield replace(of_statements(code, kind, each, uses[name][some[-1]], changes), told=each)
+        places = sorted(uses)
+        for at in range(len(places)):
+            for some in (places[at : at + 1], places[at:]):
+                these = {place: uses[place] for place in some}
+                for new in news:
+                    yield _with_uses(code, kind, statement, [(start, start, first)], these, new.format(name))
+
+
+def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, Uses]:
+    """Return where each variable is read, by its name."""
+    uses: dict[str, Uses] = {}
+    for each in statements:
+        for name in names_in(each):
+            uses.setdefault(name.id, {})[code.span(name)] = each  # the innermost statement is the last
+    return uses
+
+
+def _with_uses(code: Code, kind: str, statement: ast.stmt, changes: Sequence[Change], uses: Uses, new: str) -> Edit:
+    """Return the edit with these changes of a statement, and with a new expression in these places."""
+    changes = [*changes, *((*place, new) for place in uses)]
+    return of_statements(code, kind, changes, [statement, *uses.values()])
 
 
 def _indent(statement: ast.stmt) -> str:
     return "\n" + " " * statement.col_offset
 
 
+@cache
 def names_in(tree: ast.AST) -> list[ast.Name]:
     """Return the names that are read for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
@@ -240,21 +250,13 @@ def _variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
 
 
 def of_statements(
-    code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change], more: float = 0.0
+    code: Code, kind: str, changes: Sequence[Change], statements: Sequence[ast.stmt], more: float = 0.0
 ) -> Edit:
-    """Return the edit with these changes, from the first to the last statement."""
-    start, end = code.span(first)[0], max(code.span(each)[1] for each in (first, last))
+    """Return the edit with these changes, from the first to the last of these statements; the first one is told."""
+    spans = [code.span(each) for each in statements]
+    start, end = min(spans)[0], max(end for _, end in spans)
     new = code.edited(changes).text
     after = new[start : end + len(new) - len(code.text)]
-    old = code.text[start:end]
-    return Edit(code, kind, KINDS[kind].cost + more, first.lineno, start, old.decode(), after.decode())
-
-
-def _moved(code: Code, product: ast.BinOp, factor: ast.expr, rest: ast.expr, used: Uses, last: ast.stmt) -> Edit:
-    """Return the move of a factor of a product, in the last statement, to uses of a name. rest: the other factor"""
-    (start, end), (first, to), inside = code.span(product), code.span(rest), range(*code.span(factor))
-    changes = [(start, first, "("), (to, end, ")")]
-    for at, after in (code.span(name) for _, name in used):
-        if at not in inside:
-            changes += [(at, at, "(("), (after, after, f") * ({text_of(factor)}))")]
-    return of_statements(code, "misplaced factor", used[0][0], last, changes)
+    line = min(each.lineno for each in statements)
+    old, new_text = code.text[start:end].decode(), after.decode()
+    return Edit(code, kind, KINDS[kind].cost + more, line, start, old, new_text, statements[0])

@@ -95,13 +95,12 @@ def edited(finding: Finding) -> str:
 def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
     (place, column), cause = edit.code.lines(edit.start, edit.end), KINDS[edit.kind].cause
-    if edit.is_expression:
+    if edit.told is None:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
-    told = edit.told
-    shown = edit.code.lines(*edit.code.span(told))[0] if told else place
+    told, _ = edit.code.lines(*edit.code.span(edit.told))
     wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
     wanted = tidied(wanted) * (edit.new != "pass")
-    return Finding(edit.kind, subject, shown, place, wanted, cause, told.lineno if told else edit.line)
+    return Finding(edit.kind, subject, told, place, wanted, cause, edit.told.lineno)
 
 
 def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:

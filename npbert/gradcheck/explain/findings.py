@@ -4,6 +4,8 @@ They are, of each wrong part, or of the layer if it has none: the edits of its a
 for gradients left wrong, a fact about their numbers; or, without any of these, the worst number.
 """
 
+import contextlib
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -11,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from npbert.core import Tape, named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.number_modules import place_of
-from npbert.gradcheck.exact.prove import judged, parts_called, prove
+from npbert.gradcheck.exact.prove import prove
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import Outputs
 from npbert.gradcheck.paths import arrays_held_by
 from npbert.gradcheck.report import (
     NOT_PROVED,
@@ -71,11 +75,10 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
 
     Raises: the broken promise, if nothing else is wrong, with the edit that keeps it.
     """
-    report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
         raise PromiseError(_with_edits(str(broken), function)) from broken
-    values = {name: parameter.value.copy() for name, parameter in function.parameters.items()}
-    return replace(report, diagnose=partial(_diagnosed, function, values, broken))
+    diagnose = partial(_diagnosed, function, function.made(np.copy), broken)
+    return replace(report, unchecked=_unchecked(function.layer), diagnose=diagnose)
 
 
 def _unchecked(layer: Any) -> str:
@@ -88,9 +91,7 @@ def _unchecked(layer: Any) -> str:
 
 
 def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError | None) -> list[Finding]:
-    with function.unchanged(), np.errstate(all="ignore"):
-        for name, parameter in function.parameters.items():
-            parameter.value[...] = values[name]
+    with function.unchanged(), function.holding(values), np.errstate(all="ignore"):
         found = list(_findings(function))
     if broken and not (broken.subjects and set(broken.subjects) <= _subjects(found)):
         found.append(Finding("contract", "", cause=str(broken)))
@@ -103,9 +104,9 @@ def _subjects(edits: list[Finding]) -> set[str]:
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
-    wrong, right = judged(parts_called(function), _is_right)
-    for part in wrong:
-        where = f"{part.name} ({type(part.layer).__name__})"
+    wrong, right = _judged_parts(function)
+    for name, part in wrong.items():
+        where = f"{name} ({type(part.layer).__name__})"
         for finding in _of_layer(part, TRIES // len(wrong)):
             cause = finding.cause if finding.line else f"in {where}, {finding.cause}"
             yield replace(finding, subject=f"{finding.subject} of {where}", cause=cause)
@@ -116,6 +117,30 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         after = "" if wrong else f"; look at how {kind} combines them"
         names = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
         yield Finding("right parts", "", cause=f"right by themselves: {names}{after}")
+
+
+def _judged_parts(whole: ScalarFunction) -> tuple[dict[str, ScalarFunction], list[str]]:
+    """Run a layer once. Return the innermost wrong parts that it calls by name, and the names of the outermost right
+    ones; without parts that cannot run alone, or have nothing to derive by."""
+    names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
+    called, wrong = dict[str, ScalarFunction](), dict[str, ScalarFunction]()  # the innermost first
+    right = list[str]()
+
+    def watch(layer: Any, inputs: Outputs, _: Any) -> None:
+        if name := names.get(id(layer)):
+            called.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed))
+
+    whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
+    for name, part in called.items():
+        inside = f"{name}."
+        with contextlib.suppress(Exception):  # the part's error
+            if any(other.startswith(inside) for other in wrong):
+                continue
+            if _is_right(part):
+                right = [*(other for other in right if not other.startswith(inside)), name]
+            else:
+                wrong[name] = part
+    return wrong, right
 
 
 def _is_right(part: ScalarFunction) -> bool:

@@ -1,20 +1,27 @@
-"""mended: finds the edits of an author's functions that make the gradients right on several samples."""
+"""mended: finds the edits of an author's functions that make the gradients right on several samples.
+
+The layer is run and its calls are recorded. So methods, methods of parts, helpers and functions of other files are
+found alike, for every Form.
+"""
 
 import contextlib
 import copy
+import gc
 import inspect
 import itertools
+import sys
+import sysconfig
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 
+import npbert
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import functions_called
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -31,6 +38,8 @@ MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
 
 _MOST_NAMED = 6  # a sentence with more names is not read
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+_OURS = str(Path(npbert.__file__).parent)
 _CALLS = 200_000  # the most calls of the author's functions: a large model runs less often
 
 
@@ -120,18 +129,56 @@ def _searches(
 def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], int]:
     """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the number
     of calls. If no function is an author's, npbert itself is being changed."""
-    made: list[Call] = []
-
-    def undo() -> None:
-        with contextlib.suppress(Exception):  # errors of the author's code
-            made[-1].backward()
-
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
-    is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
     for home in ("", own):
         with function.unchanged():
-            forward, count = functions_called(lambda: made.append(Call(function)), home, is_glue)
-            backward, more = functions_called(undo, home, is_glue)
-        if forward or backward:
+            with _calls(function.layer, home) as forward:
+                call = Call(function)
+            with _calls(function.layer, home) as backward, contextlib.suppress(Exception):  # of the author's code
+                call.backward()
+        of_forward, of_backward = map(_with_source, (forward, backward))
+        if of_forward or of_backward:
             break
-    return backward or forward, forward, count + more
+    return of_backward or of_forward, of_forward, len(forward) + len(backward)
+
+
+@contextlib.contextmanager
+def _calls(layer: Any, home: str) -> Iterator[list[CodeType]]:
+    """Give the code of each call within it of a function outside libraries, in any file, such as a helper. Those of its
+    glue do not count. home: a file whose functions also count"""
+    theirs: list[CodeType] = []
+    calls: list[tuple[CodeType, Any]] = []
+    is_glue = getattr(layer, "is_glue", lambda code, owner: False)
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        is_theirs = not code.co_filename.startswith((*_LIBRARIES, _OURS, "<frozen"))
+        if event == "call" and (is_theirs or code.co_filename == home):
+            calls.append((code, frame.f_locals.get("self")))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        yield theirs
+    finally:
+        sys.setprofile(before if callable(before) else None)
+        theirs += [code for code, owner in calls if not is_glue(code, owner)]
+
+
+def _with_source(codes: list[CodeType]) -> list[FunctionType]:
+    """Return the functions with a source that have this code, the shortest first, without those created in the call
+    itself."""
+    holders: dict[CodeType, list[FunctionType]] = {code: [] for code in codes}
+    for each in gc.get_referrers(*holders) if holders else ():
+        if isinstance(each, FunctionType) and each.__code__ in holders:
+            holders[each.__code__].append(each)
+    lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
+    return sorted(filter(lengths.get, lengths), key=lengths.__getitem__)
+
+
+def _length(function: FunctionType) -> int:
+    """Return the length of a function's source; 0 without one, as for a function typed at a prompt, or a lambda."""
+    try:
+        return len(Code.of(function).text)
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return 0

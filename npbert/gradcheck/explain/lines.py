@@ -9,8 +9,8 @@ expression that the right code assigns to it does.
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import Code, text_of
+from npbert.gradcheck.explain.code import Code, text_of, tidied
 from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, names_in, of_statements, statement_edits
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
@@ -74,16 +74,17 @@ def _toward(unknown: CodePlace, search: Search, right: Trace) -> Iterator[tuple[
             yield from ((edit, True) for edit in transplants(whole, search))
 
 
-def whole_edits(search: Search) -> Iterator[Made]:
-    """Yield the expressions of the right code that make an output right in the place of any value of a statement, even
-    if that is computed from other wrong numbers."""
+def whole_edit(search: Search) -> list[Made]:
+    """Return the first expression of the right code that makes an output right in the place of any value of a
+    statement, even if that is computed from other wrong numbers; [] without one."""
     for place in search.reach if search.right else ():
-        if search.trial.is_over:
-            return
         if place.is_whole and place.is_float and place.statement not in search.fine:
-            edits = (_of_result(edit, place, search) for edit in transplants(place, search))
-            made = map(search.made, edits)
-            yield from filter(None, made)
+            for edit in transplants(place, search):
+                if made := search.made(_of_result(edit, place, search)):
+                    return [made]
+        if search.trial.is_over:
+            break
+    return []
 
 
 def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
@@ -92,10 +93,9 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     names = {name.id for name in names_in(place.expr)} if is_passed_on else set()
     for wrong, array in search.unknown.items():
         is_known = search.right and search.right.has(array)  # under another name
-        is_before = wrong.is_target and wrong.statement is not place.statement
-        if is_before and text_of(wrong.expr) in names and not is_known:
+        if wrong.is_target and text_of(wrong.expr) in names and not is_known:
             change = (edit.start, edit.end, edit.new)
-            return of_statements(search.code, "result", wrong.statement, place.statement, [change])
+            return of_statements(search.code, "result", [change], [wrong.statement, place.statement])
     return replace(edit, kind="result")
 
 
@@ -165,7 +165,7 @@ def _right_expressions(place: CodePlace, right: Sequence[Event], code: Code) -> 
         _, step = steps[number]
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:
-                text = text_of(_InNames(steps[:number], step.env, place.env).visit(copy.deepcopy(step.expr)))
+                text = _in_names(step, steps[:number], place.env)
                 value = code.value(text, place.env)
             except Exception:  # a name without a value here, or code of the author's that fails
                 continue
@@ -186,30 +186,23 @@ def _steps(right: Sequence[Event]) -> list[tuple[str, CodePlace]]:
     return steps
 
 
-class _InNames(ast.NodeTransformer):
-    """steps: before the expression. env: the right code's variables there. known: the author's variables"""
+def _in_names(step: CodePlace, steps: Sequence[tuple[str, CodePlace]], known: Mapping[str, Any]) -> str:
+    """Return an expression of the right code in the author's names. steps: before it. known: the author's variables.
+    Raises: ValueError for a name of the right code that has no value here."""
 
-    def __init__(
-        self, steps: Sequence[tuple[str, CodePlace]], env: Mapping[str, Any], known: Mapping[str, Any]
-    ) -> None:
-        self.steps, self.env, self.known = steps, env, known
+    def named(word: re.Match[str]) -> str:
+        name = word[0]
+        if name not in step.env:
+            return name  # global, or of a comprehension
+        value = step.env[name]
+        others = known if isinstance(value, np.ndarray) and value.size > 1 else ()  # not by chance
+        for each in (name, *others):
+            if each in known and _is_same(known[each], value):
+                return each
+        number = max(number for number, (assigned, _) in enumerate(steps) if assigned == name)
+        return f"({_in_names(steps[number][1], steps[:number], known)})"
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace a name of the right code. Raises: LookupError."""
-        if node.id not in self.env or not isinstance(node.ctx, ast.Load):
-            return node  # global, or of a comprehension
-        value = self.env[node.id]
-        others = self.known if isinstance(value, np.ndarray) and value.size > 1 else ()  # not by chance
-        for name in (node.id, *others):
-            if name in self.known and _is_same(self.known[name], value):
-                return ast.Name(name, ast.Load())
-        for number in reversed(range(len(self.steps))):
-            assigned, step = self.steps[number]
-            if assigned == node.id:
-                inner = _InNames(self.steps[:number], step.env, self.known)
-                found: ast.expr = inner.visit(copy.deepcopy(step.expr))
-                return found
-        raise LookupError(node.id)
+    return tidied(re.sub(r"(?<![\w.])[^\W\d]\w*", named, text_of(step.expr)))
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -63,13 +63,6 @@ class CodePlace:
         return self.is_target or (self.is_given and not is_passed_on)
 
     @property
-    def is_written(self) -> bool:
-        """True for an index of what its statement writes."""
-        s = self.statement
-        targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AugAssign) else []
-        return any(self.expr in ast.walk(target) for target in targets)
-
-    @property
     def is_given(self) -> bool:
         """True if its value is returned, or given to a function."""
         return isinstance(self.statement, ast.Return | ast.Expr) and self.is_whole and not self.is_target
@@ -162,6 +155,8 @@ def _changed_by(statement: ast.stmt) -> list[ast.expr]:
 
 
 def _is_read(node: ast.expr) -> bool:
-    """True if it has a value and is not written to."""
+    """True if it has a value, other than a text, and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
+    if isinstance(getattr(node, "value", None), str) or any(isinstance(part, _NO_VALUE) for part in parts):
+        return False
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)

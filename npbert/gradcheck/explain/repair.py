@@ -22,7 +22,6 @@ So an edit is told only if it was applied, and the outputs it names were right w
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,9 +29,8 @@ from dataclasses import dataclass
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
-from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
+from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edit
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
@@ -62,22 +60,20 @@ class EditStep:
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code. is_strict: see Search
+    """A code under repair. forward: its source, for missing parts. right: a right code.
 
     steps: the edits so far, in order
     """
 
-    def __init__(
-        self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, is_strict: bool = False
-    ) -> None:
+    def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, runs = Trial(oracle), None
         if right:
             runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
-        self._begun = functools.partial(Search, self.trial, forward, runs, is_strict)
+        self._begun = functools.partial(Search, self.trial, forward, runs)
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)
-            self._search = self._begun(code, self._now)
+            self._search = self._original = self._begun(code, self._now)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -86,11 +82,6 @@ class Mending:
         steps = [] if has_failed(self._first) and self.left else self._steps
         told = [step for step in steps if self.left.isdisjoint(step.outputs)]
         return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
-
-    @property
-    def is_sure(self) -> bool:
-        """False if an edit was right by chance, which stands in the way of others; True of code that fails."""
-        return has_failed(self._first) or len(self.steps) == len(self._steps)
 
     @property
     def left(self) -> set[str]:
@@ -110,9 +101,16 @@ class Mending:
 
         return self._taken(tries, chain)
 
+    def retry(self) -> Mending:
+        """Undo all edits if none is told, as one by chance stands in the way of others; the first search then goes on
+        where it stopped."""
+        if not self.steps:
+            self._steps, self._now, self._search = [], self._first, self._original
+        return self
+
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
-        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search), 1)))
+        return self._taken(tries, whole_edit)
 
     def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
         """Take edits as long as some are found. found: edits, each of the code with those before it"""
@@ -131,10 +129,7 @@ class Mending:
     def _chain(self, search: Search, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
-        edits = line_edits(search, alone=count == 1)
-        if not search.unknown:  # what is left does not show in numbers, such as the rows that they go to
-            edits = iter(search.best(CHEAP))
-        for made in edits:
+        for made in line_edits(search, alone=count == 1):
             edit, after = made
             chain = (*before, made)
             if any(edit.line == earlier.line for earlier, _ in before):

@@ -22,9 +22,8 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 from npbert.gradcheck.inputs import magnitude
 
 _PASSED_ON = 0.04
-"""The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used, or
-of an index of what is written: less than between two kinds, so that it only decides between equal edits, for the line
-that computes the number."""
+"""The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
+than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
 _MORE = 0.3
 """The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
 _ELSEWHERE = 0.3
@@ -35,10 +34,6 @@ _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _OF_A_PART = 0.7
 """The extra cost of an addition where fewer wrong outputs come from than elsewhere: one mistake may explain all."""
-_STRANGE = 2.0
-"""The extra cost of an addition with numbers that the right code lacks."""
-SAFE = 4.0
-"""An edit of a higher cost must make all outputs right: in a part they may be right by chance."""
 _VALUE = "__value__"
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
@@ -52,7 +47,6 @@ Made = tuple[Edit, list[Outlook]]
 class Search:
     """now: the result of the code on every sample   first: the number of the first with something wrong
     right: a right code's run there, if there is one   places: the expressions, with their values
-    is_strict: an edit that changes as many outputs that stay wrong as it makes right does not help
     fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
     """
 
@@ -61,11 +55,9 @@ class Search:
         trial: Trial,
         forward: str,
         runs: Callable[[int], Trace] | None,
-        is_strict: bool,
         code: Code,
         now: list[Outlook],
     ) -> None:
-        self.is_strict = is_strict
         self.code, self.trial, self.now = code, trial, now
         first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
         self.first = first % (len(now) - 1)  # the last result is of the first sample again
@@ -128,8 +120,7 @@ class Search:
         if mended_by([now], [then]):
             edit = edit.tidied()
             after = self.trial.looks(edit.applied)
-            mended, moved = mended_by(self.now, after), moved_by(self.now, after)
-            if mended and not (self.is_strict and len(moved) >= len(mended)):
+            if mended_by(self.now, after):
                 return edit, after
         return None
 
@@ -163,7 +154,7 @@ class Search:
                 made = self.made(edit, place)
                 if made and not (wrong_in(made[1]) or _leaves_unread(made)):
                     return [made]
-                if made and cost < SAFE and edit.kind != "line order":  # which mends a part by chance
+                if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
                 if self.trial.is_over:
@@ -192,28 +183,24 @@ class Search:
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
-            elsewhere = _PASSED_ON * (text_of(place.expr) in computed or place.is_written)
+            elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             changes = edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine)
             ranked += [(edit.rank, [edit], place) for edit in changes]
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
             for kind in kinds:
-                if kind in CHANGES:
-                    continue
-                for is_strange in (False, True) if self.right else (False,):
+                if kind not in CHANGES:
                     cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
-                    cost += _STRANGE * is_strange
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
-                    ranked.append((rank, self._additions(place, kind, is_strange), place))
+                    ranked.append((rank, self._additions(place, kind), place))
         return deque(sorted(ranked, key=itemgetter(0)))
 
-    def _additions(self, place: CodePlace, kind: str, is_strange: bool) -> Iterator[Edit]:
-        """Yield the edits of a kind that add code in a place, if it then has numbers that the right code lacks; or, if
-        not is_strange, numbers of the right code, as far as known."""
+    def _additions(self, place: CodePlace, kind: str) -> Iterator[Edit]:
+        """Yield the edits of a kind that add code in a place, if it then has numbers of the right code, as far as
+        known."""
         for edit in edits_of(place, self.vocabulary, (kind,)):
             is_open = self.right is None or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
-            is_known = is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
-            if is_known != is_strange:
+            if is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
 
 

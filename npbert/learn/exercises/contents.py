@@ -5,11 +5,22 @@ from typing import Any
 from npbert.catalogue import Setting
 from npbert.layers import Softmax
 from npbert.learn.exercise import read_exercise
-from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivative, find_the_bug, masking
-from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, SoftmaxOfColumns, TiedTable
-from npbert.learn.layer import layer_blank
+from npbert.learn.exercises import derivative, find_the_bug, masking, steps
+from npbert.learn.exercises.other_layers import (
+    LinearOfColumns,
+    PaddedAttention,
+    RMSNorm,
+    SoftmaxOfColumns,
+    TiedTable,
+    with_heads,
+)
+from npbert.learn.layer import LayerBlank, layer_blank
 
 _THREE_AXES = Setting(Softmax, lambda cls, init: cls(), [(3, 4, 11)])
+
+_WITH_HEADS = LayerBlank(
+    right=PaddedAttention, settings=(with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7)))
+)
 
 _BLANKS: tuple[tuple[Any, ...], ...] = (
     ("derivative", derivative.CENTRAL, derivative.COMPLEX),
@@ -21,11 +32,11 @@ _BLANKS: tuple[tuple[Any, ...], ...] = (
     ("layer_norm", layer_blank("LayerNorm", without=("three_paths",))),
     ("dropout", layer_blank("Dropout")),
     ("add_and_norm", layer_blank("EncoderLayer")),
-    ("attention", attention.OF_ONE_HEAD, attention.WITH_HEADS),
+    ("attention", layer_blank("DotProductAttention", method="attend_backward"), _WITH_HEADS),
     ("tied_table", layer_blank("Embedding", TiedTable)),
     ("masking", masking.BLANK),
-    ("accumulate_and_clip", accumulate_and_clip.ACCUMULATE, accumulate_and_clip.CLIP),
-    ("adam", adam.STEP, adam.KEPT),
+    ("accumulate_and_clip", steps.ACCUMULATE, steps.CLIP),
+    ("adam", steps.STEP, steps.KEPT),
     ("find_the_bug", find_the_bug.BLANK),
     ("rotary", layer_blank("Rotary")),
     ("gate", layer_blank("GatedFeedForward, gelu", given=2)),

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -88,9 +87,7 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        texts = [
-            text for each in suspects().values() for text in with_helpers(str(each), sys.modules[each.layer.__module__])
-        ]
+        texts = [text for each in suspects().values() for text in with_helpers(str(each), each.layer)]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.layer.__name__}' for letter, each in suspects().items()]
         return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 

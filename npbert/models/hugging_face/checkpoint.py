@@ -1,5 +1,6 @@
 """Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
+import json
 import math
 import shlex
 from pathlib import Path
@@ -18,6 +19,16 @@ WEIGHTS_FILE = "model.safetensors"
 SMALL = 10_000_000
 """A missing part of this size takes little memory, such as a head of your own, or computed positions."""
 PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
+_KINDS = {
+    "BertModel": "a BERT without a head",
+    "BertForPreTraining": "a pre-trained BERT with a masked-LM head",
+    "BertForMaskedLM": "a pre-trained BERT with a masked-LM head",
+    "BertForSequenceClassification": "a text classifier",
+    "BertForTokenClassification": "a tagger",
+    "BertForQuestionAnswering": "a question-answering model",
+    "BertForMultipleChoice": "a model for multiple choice",
+}
+_PRETRAINED = ("BertModel", "BertForPreTraining", "BertForMaskedLM")
 _CONVERT = (
     'python -c "import torch, sys, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
     "torch.load(sys.argv[1], weights_only=True, map_location='cpu').items()}, sys.argv[2])\""
@@ -55,10 +66,12 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     The prefix `bert.` is optional, and a LayerNorm's `gamma` and `beta` are `weight` and `bias`. Integers and heads
     that the model does not have are ignored. A new head is drawn after the rest is read, in the order of definition.
 
-    Raises: FileError with every tensor that is missing, unknown, of another shape or different from its tied tensor, or
-    with one that is not finite, or too large for the model's dtype; ValueError for a model with two parameters of one
-    name.
+    Raises: FileError for a checkpoint of another kind; with every tensor that is missing, unknown, of another shape or
+    different from its tied tensor, or with one that is not finite, or too large for the model's dtype; ValueError for a
+    model with two parameters of one name.
     """
+    if new_head is False:
+        _check_kind(model, file.path.parent)
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
     # The heads that are read: those in the file, and all if none may be new.
@@ -86,6 +99,17 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
 
 
+def _check_kind(model: Any, folder: Path) -> None:
+    """Raise FileError, with the kind of the checkpoint in `folder`, if the `architectures` of its config.json name
+    another class of npbert's. BertModel reads every checkpoint."""
+    names, wanted = json.loads(model.config.architecture.file).get("architectures"), type(model).__name__
+    held = str(names[0]) if isinstance(names, list) and names else wanted
+    has, wants = _KINDS.get(held), _KINDS.get(wanted)
+    if has and wants and has != wants and wanted != "BertModel":
+        hint = "; npbert finetune makes one from it" if held in _PRETRAINED else ""
+        raise FileError(f"{folder} has {has}, wanted {wants}{hint}")
+
+
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     """Return the names of the file by their plain names."""
     found: dict[str, str] = {}
@@ -108,11 +132,11 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
         if plain in shapes and shape != shapes[plain]:
             hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {shapes[plain]}{hint}")
-        elif plain not in shapes and plain not in names.family.decoder and root_of(plain) in parts:
+        elif plain not in shapes and plain not in names.family["decoder"] and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
     if problems or "predictions" not in {stored.head for stored in wanted.values()}:
         return problems
-    for twin, name in names.family.decoder.items():
+    for twin, name in names.family["decoder"].items():
         if twin in in_file and not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
             problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from npbert.io import InputError, one_of
 from npbert.models.architecture import Architecture
 
 Settings = dict[str, Any]
-
-
-class Family(NamedTuple):
-    """A `model_type` of config.json: a row of families.json.
-
-    classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
-    tables: its tables of names in names.json.
-    decoder: the tensors of a tied decoder, with the ones that they repeat, without the prefix.
-    fields: config.json's names of BertConfig's fields, if they differ.
-    settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
-    architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
-    _COMPUTED derives some from several.
-    """
-
-    classes: str
-    prefix: str
-    tables: list[str]
-    decoder: Mapping[str, str]
-    fields: Mapping[str, str]
-    settings: Mapping[str, Any]
-    fixed: Mapping[str, Any]
-    architecture: Mapping[str, Any]
 
 
 def _read(name: str) -> Any:
@@ -43,7 +20,16 @@ TABLES: dict[str, dict[str, dict[str, str]]] = _read("names.json")
 """By table and class, npbert's name of each part with parameters, and Hugging Face's, if it is another. @ is the model
 without its head: `bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the
 layer. a|0, a|1: parts of one tensor there, in this order."""
-FAMILIES = {model_type: Family(**row) for model_type, row in _read("families.json").items()}
+FAMILIES: dict[str, dict[str, Any]] = _read("families.json")
+"""By `model_type` of config.json:
+
+classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
+tables: its tables of names in names.json.
+decoder: the tensors of a tied decoder, with the ones that they repeat, without the prefix.
+fields: config.json's names of BertConfig's fields, if they differ.
+settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
+architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
+_COMPUTED derives some from several."""
 
 
 def _modernbert(stored: Settings) -> Settings:
@@ -99,17 +85,17 @@ def read_settings(stored: Settings) -> Settings:
     model_type = stored.get("model_type", "bert")
     one_of(FAMILIES).check("model_type", model_type)
     family = FAMILIES[model_type]
-    for name, only in {**_NO_DECODER, **family.fixed}.items():
+    for name, only in {**_NO_DECODER, **family["fixed"]}.items():
         check_only(name, only, stored)
-    settings = {**family.settings, **stored}
-    parts = dict(family.architecture)
+    settings = {**family["settings"], **stored}
+    parts = dict(family["architecture"])
     for name, value in parts.items():
         if str(value).startswith("$"):
             parts[name] = settings[value[1:]]
     if model_type in _COMPUTED:
         parts |= _COMPUTED[model_type](settings)
     architecture = Architecture(model_type, file=json.dumps(stored), **parts)
-    settings |= {ours: stored[name] for ours, name in family.fields.items() if name in stored}
+    settings |= {ours: stored[name] for ours, name in family["fields"].items() if name in stored}
     if architecture.first_position:
         settings["max_position_embeddings"] -= architecture.first_position
     if architecture.rotary:

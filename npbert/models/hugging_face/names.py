@@ -61,7 +61,7 @@ class Names:
         layers = model.config.num_hidden_layers
         self._layers_of_a_group = layers / (architecture.groups or layers)
         self._in_file: dict[str, str] = {}
-        for table in self.family.tables:
+        for table in self.family["tables"]:
             for kind in ("all", *(each.__name__ for each in type(model).__mro__)):
                 self._in_file |= TABLES[table].get(kind, {})
 
@@ -72,12 +72,12 @@ class Names:
         name = self._in_file.get(_NUMBER.sub(".{}", name), name)
         if number := _NUMBER.search(bare):
             name = name.replace("{}", str(int(int(number[1]) / self._layers_of_a_group)))
-        return name.replace("@", "" if self._is_whole else f"{self.family.prefix}.")
+        return name.replace("@", "" if self._is_whole else f"{self.family['prefix']}.")
 
     def plain(self, name: str) -> str:
         """Return a file's name without the family's prefix, and with `weight` and `bias` for the `gamma` and `beta` of
         old files."""
-        owner, dot, last = name.removeprefix(f"{self.family.prefix}.").rpartition(".")
+        owner, dot, last = name.removeprefix(f"{self.family['prefix']}.").rpartition(".")
         return f"{owner}{dot}{IN_TORCH.get(last, last) if owner.endswith('LayerNorm') else last}"
 
 

@@ -24,7 +24,7 @@ MOST_NUMBERS = 30_000
 OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
 the loss of the batch."""
-MASK = SPECIAL["mask_id"]
+MASK = SPECIAL["mask_token"]
 LENGTH = 5
 """The number of words of a dialogue's line that fit on a screen."""
 LISTS = ("input_ids", "token_type_ids", "labels")
@@ -34,7 +34,8 @@ HEADS = ("bert.pooler.", "seq_relationship.")
 
 
 def export(model: Model, examples: Sequence[Example], vocabulary: Sequence[str]) -> dict[str, Any]:
-    """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
+    """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters` (those in the loss of
+    the masked words, a tied one once), `constants` (the fixed positions of a model without learned ones), `network`,
     `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
 
     model: its loss is only over the masked words, without dropout. Numbers are float64, with every digit.
@@ -50,7 +51,13 @@ def export(model: Model, examples: Sequence[Example], vocabulary: Sequence[str])
     for name, largest in LARGEST.items():
         if getattr(config, name) > largest:
             raise ValueError(f"{name} is {getattr(config, name)}, wanted at most {largest} for the page")
-    parameters, constants = _arrays(model)
+    parameters = {name: each.value for name, each in model.named_parameters() if not name.startswith(HEADS)}
+    positions, constants = model.bert.embeddings.position_embeddings, {}
+    if isinstance(positions, SinusoidalPositions):
+        constants["bert.embeddings.position_embeddings.weight"] = positions.weight.value
+    count = sum(value.size for value in (parameters | constants).values())
+    if count > MOST_NUMBERS:
+        raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
     sentences = [_sentence(model, example, vocabulary) for example in examples]
     steps = network(config)
     return {
@@ -65,19 +72,6 @@ def export(model: Model, examples: Sequence[Example], vocabulary: Sequence[str])
         "source": source_lines(model, steps),
         "optimizer": OPTIMIZER,
     }
-
-
-def _arrays(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return by name the values of the parameters in the loss of the masked words, a tied one once; and the fixed
-    positions of a model without learned ones. Raises: ValueError for too many numbers."""
-    parameters = {name: each.value for name, each in model.named_parameters() if not name.startswith(HEADS)}
-    positions, constants = model.bert.embeddings.position_embeddings, {}
-    if isinstance(positions, SinusoidalPositions):
-        constants["bert.embeddings.position_embeddings.weight"] = positions.weight.value
-    count = sum(value.size for value in (parameters | constants).values())
-    if count > MOST_NUMBERS:
-        raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
-    return parameters, constants
 
 
 def _sentence(model: Model, example: Example, vocabulary: Sequence[str]) -> dict[str, Any]:

@@ -53,6 +53,9 @@ def network(config: BertConfig) -> list[dict[str, Any]]:
     return steps
 
 
+_ASIDE = re.compile(r"^\s*(check_|#|$)|tape\.keep|\.shape$")
+"""A line that computes nothing."""
+
 Frame: TypeAlias = tuple[Any, str]
 """A function, and a pattern for its relevant lines; "" for all."""
 
@@ -72,7 +75,12 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
         for function, pattern in reversed(_own(parts, kind, part, phase)):
             code = code_of(function)
             functions[code["name"]] = code
-            frames.append([code["name"], lines_with(code, pattern)])
+            relevant = [
+                number
+                for number, text in code["lines"]
+                if number >= code["body"] and re.search(pattern, text) and not _ASIDE.search(text)
+            ]
+            frames.append([code["name"], relevant])
         found[f"{phase} {kind} {part}"] = frames
     return {"functions": functions, "steps": found}
 
@@ -101,15 +109,3 @@ def code_of(function: Any) -> dict[str, Any]:
     lines = list(enumerate(source.splitlines(), first))
     file = Path(inspect.getfile(function)).relative_to(PAGES.parents[1]).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
-
-
-def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
-    """Return the numbers of the relevant lines: all in the body that match, and compute something."""
-    return [
-        number
-        for number, text in code["lines"]
-        if number >= code["body"] and re.search(pattern, text) and not _ASIDE.search(text)
-    ]
-
-
-_ASIDE = re.compile(r"^\s*(check_|#|$)|tape\.keep|\.shape$")

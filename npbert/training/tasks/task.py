@@ -1,96 +1,21 @@
-"""FinetuneTask: a Task for the training and the evaluation of a model, with its settings."""
+"""FinetuneTask: a Task for the training and the evaluation of a model, and the rows of a report of its mistakes."""
 
-from __future__ import annotations
-
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
-from npbert.data.task_files import DELIMITER
 from npbert.inference import Task
-from npbert.io import ALONE, Communicator, Settings, Wanted, at_least, one_of, setting
-from npbert.models import LOSSES, POOLINGS
+from npbert.io import ALONE, Communicator
 from npbert.training.metrics import METRICS, ClassScores
-from npbert.training.tasks.report_rows import Row
+from npbert.training.tasks.table import TaskSettings
 
-
-@dataclass(frozen=True, kw_only=True)
-class TaskSettings(Settings):
-    """The form of a file of labelled examples, and its tokens.
-
-    Raises: InputError for an impossible value.
-    """
-
-    task: str = setting(
-        "classification",
-        "classification, regression, multiple-choice, tagging, pos, squad or vectors; other names such as "
-        "ner, sts or qa also work",
-        value="TASK",
-    )
-    text: str = setting(
-        "0",
-        "the column of the text: its number, counted from 0, or its name; if files differ, several names with "
-        "commas, such as sentence,content",
-        value="COLUMN",
-    )
-    text_pair: str = setting("", "the column of the second text of a pair (for vectors by default 1)", value="COLUMN")
-    negatives: tuple[str, ...] = setting(
-        (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
-    )
-    prompts: tuple[str, ...] = setting(
-        (),
-        "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '",
-        wanted=Wanted("at most 2: for the first text, and for the others", lambda prompts: len(prompts) <= 2),
-    )
-    pooling: str = setting(
-        "",
-        "for vectors: how to pool the token vectors (default: the folder's, or mean)",
-        value="HOW",
-        wanted=one_of(("", *POOLINGS)),
-    )
-    loss: str = setting(
-        "",
-        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (also from each text to the "
-        "first) or triplet; with scores as labels, cosent or cosine",
-        value="LOSS",
-        wanted=one_of(("", *LOSSES)),
-    )
-    choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
-    label: str = setting(
-        "", "the column of the label (default: 1), or for tagging of the tag (default: the last)", value="COLUMN"
-    )
-    delimiter: str = setting(
-        "",
-        "the separator of columns: tab (quotes are then part of the text), comma or semicolon (default: comma for "
-        ".csv, else tab)",
-        wanted=DELIMITER,
-    )
-    first_row: str = setting(
-        "",
-        "the first row, if columns are given as numbers: header or example (default: detect it, or stop)",
-        value="WHAT",
-        wanted=one_of(("", "header", "example")),
-    )
-    sample_weight: str = setting(
-        "",
-        "for classification: the column of the examples' weights in the loss (default: 1 each)",
-        value="COLUMN",
-    )
-    positive: str = setting(
-        "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
-    )
-    max_length: int = setting(
-        0,
-        "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
-        "if that is smaller, and in an evaluation as in training",
-        value="TOKENS",
-        wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
-    )
-    batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
+MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
+_OTHERS = "(others)"
 
 
 class Labelled(NamedTuple):
@@ -111,6 +36,12 @@ Labels = Sequence[str] | None
 """The names of the labels, for a task that has them."""
 Read = tuple[list[Any], Labels]
 """The rows of a file, and its labels."""
+Row = dict[str, Any]
+"""A row of shown.jsonl, for a report of a model's mistakes and confused labels.
+
+`kind` is the kind of the task, `examples` the number of examples, `wrong` the number of mistakes, and `worst` the
+mistakes with the highest confidence, at most `MOST`. The run adds `goal`, the metric that chooses the model;
+`baselines`, their metrics by name; `before`, what they are; and `best_step`, the step of the model in model/."""
 
 
 class FinetuneTask(Task):
@@ -205,7 +136,7 @@ class FinetuneTask(Task):
         return self.judge(self.predict(examples), examples)
 
     def report_row(self, logits: Any, examples: Examples) -> Row:
-        """Return a row for shown.jsonl from the results of `predict`. (Its entries: report_rows.py.)"""
+        """Return a row for shown.jsonl from the results of `predict`. (Its entries: `Row`.)"""
         return {}
 
     def baselines(self, examples: Examples) -> Scores:
@@ -223,3 +154,49 @@ class FinetuneTask(Task):
     def title_of(self, metric: str) -> str:
         """Return the name of a metric in a table."""
         return metric.replace("_", " ")
+
+
+class Shown(NamedTuple):
+    """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name."""
+
+    is_wrong: bool
+    sureness: float
+    entries: Row
+
+
+def row_of(kind: str, answers: Sequence[Shown]) -> Row:
+    """Return a row about the answers, with the entries of the worst in brief."""
+    wrong = sorted((answer for answer in answers if answer.is_wrong), key=lambda answer: -answer.sureness)
+    worst = [{name: in_brief(value) for name, value in answer.entries.items()} for answer in wrong[:MOST]]
+    return {"kind": kind, "examples": len(answers), "wrong": len(wrong), "worst": worst}
+
+
+def in_brief(value: Any) -> Any:
+    """Return long texts without their middle, and the first words of long sentences."""
+    if isinstance(value, str):
+        return _cut(value, _LONGEST)
+    return list(map(in_brief, value[:_WORDS])) if isinstance(value, list | tuple) else value
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
+
+
+def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
+    """Return `labels`, and `counts`: the examples with the label of the row that were predicted as the label of the
+    column.
+
+    Unused labels are left out. The commonest 25 are kept, and all others become "(others)".
+
+    pairs: the right and the predicted label of each example, both some of the labels
+    """
+    often = Counter(chain(*pairs))
+    names = sorted(dict(often.most_common(_LABELS)), key=labels.index)
+    known = dict(zip(names, names, strict=True))
+    if len(often) > len(names):
+        names.append(_OTHERS)
+    counts = Counter((known.get(true, _OTHERS), known.get(predicted, _OTHERS)) for true, predicted in pairs)
+    rows = [[counts[true, predicted] for predicted in names] for true in names]
+    return {"labels": [_cut(name, _LONGEST_LABEL) for name in names], "counts": rows}

@@ -16,9 +16,30 @@ from npbert.io import InputError, Wanted, listed, one_of
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
-from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
-from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.table import (
+    ANY,
+    LABEL,
+    NUMBER,
+    WEIGHT,
+    TaskSettings,
+    find_labels,
+    is_number,
+    known_label,
+    read_rows,
+)
+from npbert.training.tasks.task import (
+    Examples,
+    FinetuneTask,
+    Labelled,
+    Labels,
+    Logits,
+    Read,
+    Row,
+    Scores,
+    Shown,
+    confusion,
+    row_of,
+)
 
 _POINTS = 400  # in a picture
 

@@ -14,9 +14,20 @@ from npbert.data.task_files import GoldAnswer, Question, column_number, read_con
 from npbert.inference import Answer, AnswerSpan, Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores, exact_match, squad_scores
-from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
-from npbert.training.tasks.table import find_labels, known_label
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.table import TaskSettings, find_labels, known_label
+from npbert.training.tasks.task import (
+    Examples,
+    FinetuneTask,
+    Labelled,
+    Labels,
+    Logits,
+    Read,
+    Row,
+    Scores,
+    Shown,
+    confusion,
+    row_of,
+)
 
 OUTSIDE = "O"
 _AROUND = 160

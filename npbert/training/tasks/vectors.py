@@ -1,7 +1,5 @@
 """Vectors of texts: learned from pairs that belong together, or from pairs with a score."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from itertools import chain
 from math import log2
@@ -16,12 +14,32 @@ from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
-from npbert.training.tasks.report_rows import Row, Shown, row_of
-from npbert.training.tasks.table import COSINE, NUMBER, TEXT, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.table import COSINE, NUMBER, TEXT, TaskSettings, read_rows
+from npbert.training.tasks.task import (
+    Examples,
+    FinetuneTask,
+    Labelled,
+    Labels,
+    Logits,
+    Read,
+    Row,
+    Scores,
+    Shown,
+    row_of,
+)
 from npbert.training.tasks.text import GroupedTask, OneNumber
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
+
+
+class Searched(NamedTuple):
+    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
+    belong to it."""
+
+    query: str
+    relevant: list[str]
+    found: list[str]
+    score: float
 
 
 class SentenceVectors(GroupedTask):
@@ -138,16 +156,6 @@ class ScoredVectors(OneNumber, SentenceVectors):
         unit = UnitLength()(logits)
         cosines: Array = (unit[:, 0] * unit[:, 1]).sum(axis=1)
         return cosines.astype(float)
-
-
-class Searched(NamedTuple):
-    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
-    belong to it."""
-
-    query: str
-    relevant: list[str]
-    found: list[str]
-    score: float
 
 
 def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:

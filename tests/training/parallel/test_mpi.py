@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from npbert.io import ALONE
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.lines import METRICS_FILE, read_json_lines
 from tests.training.parallel.program import SETTINGS, make
 from tests.training.tiny import results, saved_step
 

@@ -9,9 +9,9 @@ from npbert import Tape
 from npbert.data.task_files import GoldAnswer, Question
 from npbert.inference import AnswerSpan
 from npbert.io import FileError, InputError
-from npbert.io.json_lines import finite_or_null
+from npbert.io.lines import finite_or_null
 from npbert.training.tasks import ALIASES, TASKS, QuestionAnswering, TaskSettings, TextClassification, task_class
-from npbert.training.tasks.report_rows import MOST, confusion
+from npbert.training.tasks.task import MOST, confusion
 from tests.training.parallel.together import together
 from tests.training.tasks.tiny import FILES, Planted, tiny_config
 

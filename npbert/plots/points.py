@@ -1,4 +1,4 @@
-"""Draws vectors with many features as points of a plane."""
+"""Examples as points of a plane: vectors with many features, and predicted numbers beside true ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.plots.drawing import COLORS, label, new_panel, style
+from npbert.plots.drawing import BLUE, COLORS, INK, label, new_panel, style
 
 _MARKERS = "os^DvP"
 _MOST_NAMED = 80
@@ -78,3 +78,19 @@ def principal_components(vectors: Any) -> tuple[Array, Array]:
     centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # a feature of zeros ensures two components
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
     return (u * s)[:, :2], s[:2] ** 2 / (np.sum(s**2) or 1)
+
+
+@style()
+def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
+    """Draw a point for each example: the true value on the x axis, the prediction on the y axis, and a line where both
+    are equal. pairs (N, 2), at least one of them finite.
+
+    (Extra: plot.) Raises: ValueError without a finite pair."""
+    true, said = np.array(pairs, float).reshape(-1, 2).T
+    names = {"xlabel": "true value (units of the file)", "ylabel": "predicted value (units of the file)"}
+    figure, axes = new_panel(3.8, 3.6, "Predictions and true values", **names)
+    axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
+    ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
+    axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="prediction = truth")
+    axes.legend()
+    return figure

@@ -1,20 +1,87 @@
-"""JSON lines: a file with a row of JSON on each line, each with its step, that a run appends to."""
+"""Files of lines: texts, one on each line, from a file or standard input; results as lines of JSON, to a file or
+standard output; and rows of JSON, each with its step, that a run appends to."""
 
 import json
 import math
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from npbert.io.files import FileError, atomic_write, naming
-from npbert.io.messages import warn
+from npbert.io.errors import STANDARD_INPUT, Place
+from npbert.io.files import FileError, atomic_write, decode, naming, read_stream, read_text, write_where_asked
+from npbert.io.messages import CONTROL, LOGGER, warn
+
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+"""The endings of a file of JSON lines."""
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
 """The files of rows in a run's folder: metrics, numbers of each layer, and sample predictions."""
 
 MOST_ROWS = 5000
 """The most points that a picture can show side by side."""
+
+
+def read_all(path: str | Path, *, may_be_blank: bool = False) -> str:
+    """Return the text of a file, or of standard input for `-`. At a keyboard, print that the command waits.
+
+    may_be_blank: accept a text of spaces alone, as a table may be.
+
+    Raises: FileError if it is empty, not UTF-8, or a stream of more than 256 MiB; OSError if it cannot be read.
+    """
+    if path != STANDARD_INPUT:
+        text = read_text(Path(path))
+    elif sys.stdin is None:  # closed before the program began
+        raise FileError("standard input is closed, wanted text in it or in a FILE")
+    else:
+        if sys.stdin.buffer.isatty():
+            ends = "Ctrl-D (on Windows, Ctrl-Z and Enter)"
+            LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", ends)
+        with naming(Path("standard input")):
+            text = decode(read_stream(sys.stdin.buffer, "standard input"), Place(path))
+    LOGGER.debug("read %s: %d characters", Place(path), len(text))
+    if not (text if may_be_blank else text.strip()):
+        raise FileError(f"{Place(path)} is empty, wanted text")
+    return text
+
+
+def read_lines(path: str | Path, *, may_be_blank: bool = False) -> list[str]:
+    """Return the lines without their ends. An empty line is an empty text. Arguments and errors: as read_all."""
+    text = read_all(path, may_be_blank=may_be_blank).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def read_texts(path: str, wanted: str) -> list[list[str]]:
+    """Return the one or two parts of each line, split at a tab. Raises: as read_all; FileError for more parts.
+
+    wanted: the expectation in that error"""
+    rows = [line.split("\t") for line in read_lines(path)]
+    for number, parts in enumerate(rows, start=1):
+        if len(parts) > 2:
+            raise FileError(f"{Place(path, number)}: {len(parts)} {wanted}")
+    return rows
+
+
+def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
+    """Write each row as a line of JSON, to a file (whole or not at all) or to standard output.
+
+    Floats are rounded, as a float64 from a float32 would show 16 digits: to every bit of a float32, or for a reader at
+    a terminal, to 4 digits. Floats that are not finite become null.
+    """
+    digits = 4 if not path and sys.stdout.isatty() else 9
+
+    lines = (_line(row, digits) for row in rows)
+    if path:
+        write_where_asked(path, lines)
+    else:
+        sys.stdout.buffer.writelines(lines)  # JSON is UTF-8, on every terminal
+
+
+def _line(row: Any, digits: int = 17) -> bytes:
+    text = json.dumps(finite_or_null(row, digits=digits), ensure_ascii=False)
+    escaped = CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"{escaped}\n".encode()
 
 
 class JsonLines:
@@ -31,7 +98,7 @@ class JsonLines:
             with atomic_write(path) as written, written.open("wb") as file:
                 for row in _rows(path):
                     if row["step"] <= after_step:
-                        file.write(f"{json.dumps(row)}\n".encode())
+                        file.write(_line(row))
 
     def write(self, step: int, row: dict[str, Any]) -> None:
         """Append a row in one write, so that a kill leaves the whole line or nothing. Numbers that are not finite
@@ -39,7 +106,7 @@ class JsonLines:
 
         Raises: OSError with the file, also for a full disk.
         """
-        line = f"{json.dumps({'step': step, **finite_or_null(row, digits=self.digits)})}\n".encode()
+        line = _line({"step": step, **row}, self.digits)
         if not self.path.exists():
             with atomic_write(self.path):
                 pass  # creates a file whose name survives a power cut

@@ -14,7 +14,7 @@ from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.data import Batch
-from npbert.data.training_data import START, Position
+from npbert.data.batch import START, Position
 from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters

@@ -13,7 +13,7 @@ from dataclasses import fields
 from pkgutil import resolve_name
 
 import npbert
-from npbert.cli.command import Command, UsageError, help_of, switch, usage, values_of
+from npbert.cli.command import Command, UsageError, help_of, subcommands, switch, usage, values_of
 from npbert.cli.log import messages_on_standard_error, tell
 from npbert.io import (
     LOGGER,
@@ -28,28 +28,28 @@ from npbert.io import (
     worded_by,
 )
 
-COMMANDS = {
-    "fill-mask": ("predict:FillMaskCommand", "predict the words at each [MASK]"),
-    "embed": ("embed:EmbedCommand", "turn each text into a vector"),
-    "search": ("embed:SearchCommand", "find the lines most similar to a text"),
-    "classify": ("predict:ClassifyCommand", "predict a label for each text"),
-    "tag": ("predict:TagCommand", "predict a tag for each word, and names"),
-    "answer": ("predict:AnswerCommand", "find answers in passages"),
-    "vocab": ("vocab:VocabCommand", "learn a vocabulary from your own text"),
-    "pretrain": ("training:PretrainCommand", "pre-train a BERT on plain text"),
-    "finetune": ("training:FinetuneCommand", "fine-tune a BERT on a labelled file"),
-    "evaluate": ("training:EvaluateCommand", "measure a trained model"),
-    "report": ("pages:ReportCommand", "write a page about a training run"),
-    "plot": ("plot:PlotCommand", "draw attention, gradients, vectors or a run"),
-    "params": ("params:ParamsCommand", "list every tensor of a model, and count parameters"),
-    "demo": ("demo:DemoCommand", "watch a BERT learn a toy dialogue, then try it"),
-    "examples": ("examples:ExamplesCommand", "write small files to try the commands on"),
-    "page": ("pages:PageCommand", "write a page to follow any number of a small model"),
-    "learn": ("learn:LearnCommand", "learn backpropagation by writing it"),
-    "site": ("pages:SiteCommand", "build a web site of npbert's source and docs"),
-    "gradcheck": ("gradcheck:GradcheckCommand", "prove every derivative of every block"),
-    "doctor": ("doctor:DoctorCommand", "show versions, speed and missing extras"),
-}
+COMMANDS = subcommands("""
+fill-mask  predict:FillMaskCommand     predict the words at each [MASK]
+embed      embed:EmbedCommand          turn each text into a vector
+search     embed:SearchCommand         find the lines most similar to a text
+classify   predict:ClassifyCommand     predict a label for each text
+tag        predict:TagCommand          predict a tag for each word, and names
+answer     predict:AnswerCommand       find answers in passages
+vocab      vocab:VocabCommand          learn a vocabulary from your own text
+pretrain   training:PretrainCommand    pre-train a BERT on plain text
+finetune   training:FinetuneCommand    fine-tune a BERT on a labelled file
+evaluate   training:EvaluateCommand    measure a trained model
+report     pages:ReportCommand         write a page about a training run
+plot       plot:PlotCommand            draw attention, gradients, vectors or a run
+params     params:ParamsCommand        list every tensor of a model, and count parameters
+demo       demo:DemoCommand            watch a BERT learn a toy dialogue, then try it
+examples   vocab:ExamplesCommand       write small files to try the commands on
+page       pages:PageCommand           write a page to follow any number of a small model
+learn      learn:LearnCommand          learn backpropagation by writing it
+site       pages:SiteCommand           build a web site of npbert's source and docs
+gradcheck  gradcheck:GradcheckCommand  prove every derivative of every block
+doctor     doctor:DoctorCommand        show versions, speed and missing extras
+""")
 
 
 SWITCHES = ("-q", "--quiet", "-v", "--verbose", "-h", "--help")
@@ -98,7 +98,10 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
     try:
         with messages_on_standard_error():
             try:
-                while kind.commands and (name := _first_argument(words)):
+                while kind.commands:
+                    name = next((word for word in words if word not in SWITCHES), "-")
+                    if name.startswith("-"):  # another option, or none
+                        break
                     if name not in kind.commands:
                         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
                         raise UsageError(f"unknown command {name!r}{meant}")
@@ -114,12 +117,6 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
         if launched_rank() == 0:
             tell("\nstopped")  # below the ^C
         return 130
-
-
-def _first_argument(words: Sequence[str]) -> str:
-    """Return the first word after switches such as -q, or "" if it is another option."""
-    word = next((word for word in words if word not in SWITCHES), "")
-    return "" if word.startswith("-") else word
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:

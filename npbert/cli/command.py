@@ -51,6 +51,12 @@ def switch(help_text: str, *short: str) -> Any:
     return setting(False, help_text, switch=short)
 
 
+def subcommands(table: str) -> dict[str, tuple[str, str]]:
+    """Return the path of the class and the line in the help of each subcommand, by its name. table: a line for each."""
+    rows = (line.split(maxsplit=2) for line in table.strip().splitlines())
+    return {name: (path, text) for name, path, text in rows}
+
+
 def flag(entry: Entry) -> str:
     """Return the name on the command line: --top-k, or for an argument FOLDER."""
     value: str = entry.metadata["value"]

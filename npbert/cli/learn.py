@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
-from npbert.cli.command import Command, argument, switch
+from npbert.cli.command import Command, argument, subcommands, switch
 from npbert.io import Wanted, counted, setting
 from npbert.learn import (
     FOLDER,
@@ -78,13 +78,13 @@ class LearnCommand(FolderCommand):
       npbert learn check --watch
       npbert learn hint 02 2"""
 
-    commands: ClassVar = {
-        "check": ("learn:CheckCommand", "check your answers and explain the mistakes"),
-        "hint": ("learn:HintCommand", "show a hint"),
-        "show": ("learn:ShowCommand", "compare your right answer with the library's"),
-        "again": ("learn:AgainCommand", "repeat some exercises in another form"),
-        "demo": ("learn:DemoCommand", "train a small BERT with your own layers in it"),
-    }
+    commands = subcommands("""
+        check  learn:CheckCommand  check your answers and explain the mistakes
+        hint   learn:HintCommand   show a hint
+        show   learn:ShowCommand   compare your right answer with the library's
+        again  learn:AgainCommand  repeat some exercises in another form
+        demo   learn:DemoCommand   train a small BERT with your own layers in it
+    """)
 
     def run(self) -> None:
         """Write the missing exercises."""

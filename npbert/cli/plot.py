@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.cli.command import Command, argument
+from npbert.cli.command import Command, argument, subcommands
 from npbert.cli.log import note
 from npbert.data import IS_NEXT, Example, collate, mask_words
 from npbert.inference import Embed, FillMask
@@ -16,12 +16,6 @@ from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_grad
 from npbert.plots.drawing import PICTURE_NAME
 
 _WHOLE_NUMBERS = Wanted("whole numbers", lambda texts: all(text.lstrip("-").isdecimal() for text in texts))
-PICTURES = {
-    "attention": ("plot:AttentionPicture", "the attention of each head, for a text or a pair of texts"),
-    "gradients": ("plot:GradientsPicture", "the size of the gradient in each layer, with words masked"),
-    "embeddings": ("plot:EmbeddingsPicture", "the vectors of texts, on the plane of their largest variance"),
-    "curves": ("plot:CurvesPicture", "the metrics of a run, by step"),
-}
 
 
 class PlotCommand(Command):
@@ -33,7 +27,12 @@ class PlotCommand(Command):
       npbert plot embeddings folder sentences.txt --output map.png
       npbert plot curves run --output curves.pdf"""
 
-    commands = PICTURES
+    commands = subcommands("""
+        attention   plot:AttentionPicture   the attention of each head, for a text or a pair of texts
+        gradients   plot:GradientsPicture   the size of the gradient in each layer, with words masked
+        embeddings  plot:EmbeddingsPicture  the vectors of texts, on the plane of their largest variance
+        curves      plot:CurvesPicture      the metrics of a run, by step
+    """)
 
 
 class Picture(Command):

@@ -63,13 +63,6 @@ class CodePlace:
         return self.is_target or (self.is_given and not is_passed_on)
 
     @property
-    def is_written(self) -> bool:
-        """True for an index of what its statement writes."""
-        s = self.statement
-        targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AugAssign) else []
-        return any(self.expr in ast.walk(target) for target in targets)
-
-    @property
     def is_given(self) -> bool:
         """True if its value is returned, or given to a function."""
         return isinstance(self.statement, ast.Return | ast.Expr) and self.is_whole and not self.is_target

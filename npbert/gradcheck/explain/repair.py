@@ -22,7 +22,6 @@ So an edit is told only if it was applied, and the outputs it names were right w
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from dataclasses import dataclass
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
-from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edits
+from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edit
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
@@ -102,14 +101,16 @@ class Mending:
 
         return self._taken(tries, chain)
 
-    def again(self) -> Mending:
-        """Undo all edits. The search of the author's code goes on where it stopped."""
-        self._steps, self._now, self._search = [], self._first, self._original
+    def retry(self) -> Mending:
+        """Undo all edits if none is told, as one by chance stands in the way of others; the first search then goes on
+        where it stopped."""
+        if not self.steps:
+            self._steps, self._now, self._search = [], self._first, self._original
         return self
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
-        return self._taken(tries, lambda search: list(itertools.islice(whole_edits(search), 1)))
+        return self._taken(tries, whole_edit)
 
     def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
         """Take edits as long as some are found. found: edits, each of the code with those before it"""

@@ -22,9 +22,8 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 from npbert.gradcheck.inputs import magnitude
 
 _PASSED_ON = 0.04
-"""The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used, or
-of an index of what is written: less than between two kinds, so that it only decides between equal edits, for the line
-that computes the number."""
+"""The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
+than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
 _MORE = 0.3
 """The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
 _ELSEWHERE = 0.3
@@ -95,7 +94,8 @@ class Search:
             self.trial.left += 1  # one place is one try
             then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
-        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
+        is_kept = now.right <= then.right and then.wrong <= now.wrong
+        is_spoiled = not (is_kept or RAISES in then.wrong or is_shared)
         return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:
@@ -183,7 +183,7 @@ class Search:
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
-            elsewhere = _PASSED_ON * (text_of(place.expr) in computed or place.is_written)
+            elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             changes = edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine)
             ranked += [(edit.rank, [edit], place) for edit in changes]
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))

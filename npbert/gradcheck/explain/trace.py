@@ -115,12 +115,13 @@ class Trace:
         value at each place counts, in each call."""
         fine, unknown = set[ast.stmt](), dict[CodePlace, Array]()
         results = {(place, call): value for place, value, call in events if place.is_result}
-        for statement in dict.fromkeys(place.statement for place, _ in results):
-            here = [(place, call, value) for (place, call), value in results.items() if place.statement is statement]
-            arrays = [(place, call, array) for place, call, value in here for array in telling(value)]
-            lacking = [(place, array) for place, call, array in arrays if self.lacks(place, array, call)]
+        by_statement: dict[ast.stmt, list[tuple[CodePlace, Array, int]]] = {}
+        for (place, call), value in results.items():
+            by_statement.setdefault(place.statement, []).extend((place, array, call) for array in telling(value))
+        for statement, here in by_statement.items():
+            lacking = [(place, array) for place, array, call in here if self.lacks(place, array, call)]
             unknown.update(lacking[:1])
-            if arrays and not lacking and all(self.names_of(array, call=call) for _, call, array in arrays):
+            if here and not lacking and all(self.names_of(array, call=call) for _, array, call in here):
                 fine.add(statement)
         return fine, unknown
 

@@ -25,8 +25,9 @@ SHOWN = ("core", "layers", "blocks", "models", "optim")
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")
 """The other packages with a page of their public names."""
 _TO_PYTHON = re.compile(r"\]\(([\w./]+)\.py\)")
-_UNDOES = {"backward": "forward", "value_and_slope": "value"}
 _TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
+_UNDOES = {"backward": "forward", "value_and_slope": "value"}
+"""The name of what a method undoes, where it is not f of f_backward."""
 
 
 def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, bytes]:
@@ -46,7 +47,14 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     documented = [room for room in (*SHOWN, *REFERENCE) if room != "sklearn" or importlib.util.find_spec(room)]
     parts["Reference"] = {f"reference/{room}.md": _reference(room) for room in documented}
     texts = {path: text for pages in parts.values() for path, text in pages.items()}
-    texts["index.md"] = _contents(parts, len(proofs))
+    contents = [_WELCOME.format(num_proofs=len(proofs))]
+    if not chapters:
+        contents.append(
+            "The chapters and the planted bugs are in docs/ and tests/ of the repository, which are not here."
+        )
+    for name, pages in parts.items():
+        contents.append(fence("{toctree}", "\n".join([f":caption: {name}", ":maxdepth: 1", "", *pages])))
+    texts["index.md"] = "\n\n".join(contents)
     texts["_extra/number.html"] = number_page({**number, "is_in_site": True})
     files = {name: path.read_bytes() for name, path in beside.items() if not name.endswith(".py")}
     return files | {path: text.encode() for path, text in texts.items()}
@@ -71,18 +79,6 @@ def _reference(room: str) -> str:
     return f"# {module}\n\n" + fence("{eval-rst}", f".. automodule:: {module}\n   :members:\n   :imported-members:")
 
 
-def _contents(parts: dict[str, dict[str, str]], num_proofs: int) -> str:
-    """Return the first page. parts: the pages of each part, by path."""
-    blocks = [_WELCOME.format(num_proofs=num_proofs)]
-    if not parts["The chapters"]:
-        blocks.append(
-            "The chapters and the planted bugs are in docs/ and tests/ of the repository, which are not here."
-        )
-    for name, pages in parts.items():
-        blocks.append(fence("{toctree}", "\n".join([f":caption: {name}", ":maxdepth: 1", "", *pages])))
-    return "\n\n".join(blocks)
-
-
 @dataclass(frozen=True)
 class Known:
     """The data for the pages of source files.
@@ -105,7 +101,14 @@ def read_bugs(root: Path) -> list[str]:
 
 def source_page(path: str, text: str, known: Known) -> str:
     """Return the page of a file, with what is known of npbert's. path: in the repository: npbert/layers/linear.py."""
-    parts = [f"---\nhide-toc: true\n---\n# {path.rpartition('/')[2]}", f"`{path}`", *_see_also(path, known)]
+    parts, up = [f"---\nhide-toc: true\n---\n# {path.rpartition('/')[2]}", f"`{path}`"], "../" * path.count("/")
+    for chapter, words in known.chapters.items():
+        if f"](../{path})" in words:
+            parts.append(f"- [{words.partition(chr(10))[0].removeprefix('# ')}]({up}{chapter})")
+    if path in known.followed:
+        parts.append(
+            f'- <a href="{up}number.html#file={path}">Follow one number back</a> through the steps of this file'
+        )
     module = path.removesuffix(".py").replace("/", ".")
     for thing in vars(importlib.import_module(module)).values() if path.startswith("npbert/") else ():
         if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module:
@@ -119,16 +122,6 @@ def source_page(path: str, text: str, known: Known) -> str:
 def fence(kind: str, text: str) -> str:
     """Return a code block, or a directive, that may contain other blocks of Markdown."""
     return f"~~~~~~{kind}\n{text.rstrip()}\n~~~~~~"
-
-
-def _see_also(path: str, known: Known) -> Iterator[str]:
-    """Return links to the chapters that link to a file, and to the page that follows its numbers."""
-    up = "../" * path.count("/")
-    for chapter, text in known.chapters.items():
-        if f"](../{path})" in text:
-            yield f"- [{text.partition(chr(10))[0].removeprefix('# ')}]({up}{chapter})"
-    if path in known.followed:
-        yield f'- <a href="{up}number.html#file={path}">Follow one number back</a> through the steps of this file'
 
 
 def _described(thing: Any, known: Known) -> Iterator[str]:

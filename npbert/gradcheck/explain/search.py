@@ -94,7 +94,8 @@ class Search:
             self.trial.left += 1  # one place is one try
             then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
-        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
+        is_kept = now.right <= then.right and then.wrong <= now.wrong
+        is_spoiled = not (is_kept or RAISES in then.wrong or is_shared)
         return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
-from npbert.gradcheck.explain.grammar import Rule, rules_for
+from npbert.gradcheck.explain.grammar import CHEAP, KINDS, Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
@@ -30,7 +29,7 @@ Uses = dict[tuple[int, int], ast.stmt]
 
 @dataclass(frozen=True)
 class Edit:
-    """code: before the edit   kind, cost: see reasons.py   line: in the author's file   start: in the code's text
+    """code: before the edit   kind, cost: see grammar.py   line: in the author's file   start: in the code's text
     old, new: the affected expression in brackets, or whole statements, and what replaces it
     is_expression: False for statements   moved: the line that is moved, if one is
     """

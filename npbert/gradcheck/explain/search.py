@@ -13,9 +13,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Code, text_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, names_in, statement_edits
-from npbert.gradcheck.explain.grammar import rules_for
+from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
-from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
@@ -24,14 +23,8 @@ from npbert.gradcheck.inputs import magnitude
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
 than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
-_MORE = 0.3
-"""The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
-_ELSEWHERE = 0.3
-"""The same, more, after an edit that also changes an output that stays wrong: it may be before the mistake."""
-_UNREAD = 0.6
-"""The same, for another variable in the place of one that is then never read: what computes that may be wrong."""
-_TO_RUN = 1.0
-"""The same, for code that fails: many edits let it run, few with right numbers."""
+_MORE = 0.6
+"""The extra cost allowed to an edit that mends more than the first that helps, as between neighbors among the kinds."""
 _OF_A_PART = 0.7
 """The extra cost of an addition where fewer wrong outputs come from than elsewhere: one mistake may explain all."""
 _VALUE = "__value__"
@@ -155,19 +148,10 @@ class Search:
                     return [made]
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    most = min(most, cost + self._more(made))
+                    most = min(most, cost + _MORE)
                 if self.trial.is_over:
                     break
         return sorted(found, key=self.badness)[:1]
-
-    def _more(self, made: Made) -> float:
-        """Return the extra cost allowed to an edit that is better."""
-        _, after = made
-        if not wrong_in(after):
-            return _UNREAD
-        if has_failed(self.now):
-            return _TO_RUN
-        return _MORE + _ELSEWHERE * bool(moved_by(self.now, after))
 
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
@@ -204,7 +188,7 @@ class Search:
 
 
 def _leaves_unread(made: Made) -> bool:
-    """True for another variable in the place of one that is never read then."""
+    """True for another variable in the place of one that is never read then: what computes that may be wrong."""
     edit, _ = made
     is_name = edit.kind == "wrong name" and edit.old.isidentifier()
     return is_name and edit.old not in {each.id for each in names_in(edit.applied.functions[0])}

@@ -25,6 +25,8 @@ _PASSED_ON = 0.04
 than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
 _MORE = 0.6
 """The extra cost allowed to an edit that mends more than the first that helps, as between neighbors among the kinds."""
+_TO_RUN = 1.0
+"""The same, for code that fails: many edits let it run, few with right numbers."""
 _OF_A_PART = 0.7
 """The extra cost of an addition where fewer wrong outputs come from than elsewhere: one mistake may explain all."""
 _VALUE = "__value__"
@@ -81,18 +83,18 @@ class Search:
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
             return len(now.wrong)
         rng = np.random.default_rng(0)
-        then = self._moved(place, lambda value: value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE)
-        spoiled = now.right - then.right
-        if spoiled and all(_is_nothing(now, name) for name in spoiled):  # a sum that is 0 may stay so
-            self.trial.left += 1  # one place is one try
-            then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
-        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
-        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
-        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
-    def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:
-        """Return the result on the first wrong sample, with the value of a place changed."""
-        return self.trial.look(self._with(place, lambda _, value_as_it_was: change(value_as_it_was())), self.first)
+        def moved(_: Any, value: Callable[[], Any]) -> Any:
+            was = value()
+            return was * (1 + _A_LITTLE * rng.random(np.shape(was))) + _A_LITTLE
+
+        then = self.trial.look(self._with(place, moved), self.first)
+        spoiled = [
+            name for name in now.right - then.right if not _is_nothing(now, name)
+        ]  # 0 may be a sum that stays so
+        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
+        is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
+        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
         """Return the code with another value in a place."""
@@ -148,7 +150,7 @@ class Search:
                     return [made]
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    most = min(most, cost + _MORE)
+                    most = min(most, cost + (_TO_RUN if has_failed(self.now) else _MORE))
                 if self.trial.is_over:
                     break
         return sorted(found, key=self.badness)[:1]

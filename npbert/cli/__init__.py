@@ -98,7 +98,10 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
     try:
         with messages_on_standard_error():
             try:
-                while kind.commands and (name := _first_argument(words)):
+                while kind.commands:
+                    name = next((word for word in words if word not in SWITCHES), "-")
+                    if name.startswith("-"):  # another option, or none
+                        break
                     if name not in kind.commands:
                         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
                         raise UsageError(f"unknown command {name!r}{meant}")
@@ -114,12 +117,6 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
         if launched_rank() == 0:
             tell("\nstopped")  # below the ^C
         return 130
-
-
-def _first_argument(words: Sequence[str]) -> str:
-    """Return the first word after switches such as -q, or "" if it is another option."""
-    word = next((word for word in words if word not in SWITCHES), "")
-    return "" if word.startswith("-") else word
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:

@@ -39,11 +39,13 @@ class ParamsCommand(Command):
         if not self.json:
             print(models.parameter_table(model))
             return
-        named = [(name, parameter.value) for name, parameter in model.named_parameters()]
         found = {
             "model": type(model).__name__,
             "config": asdict(model.config),
-            "parameters": [{"name": name, "shape": value.shape, "count": value.size} for name, value in named],
+            "parameters": [
+                {"name": name, "shape": each.value.shape, "count": each.value.size}
+                for name, each in model.named_parameters()
+            ],
             "total": model.num_parameters(),
         }
         print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -1,8 +1,8 @@
-"""Batch: the input arrays of a model, with Hugging Face's names, checked when it is made; and padding."""
+"""Batch: the input arrays of a model, with Hugging Face's names, checked when it is made. TaskData: many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,6 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED, check_integers
 from npbert.display import titled
+from npbert.io import at_least, counted
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 _OTHER_KINDS = {"labels": "f", "sample_weight": "f", "attention_mask": "b"}  # than integers, as in a dtype
@@ -155,3 +156,48 @@ def _numbers(name: str, values: Any) -> Array:
     if array.size and array.dtype.kind not in _OTHER_KINDS.get(name, ""):
         check_integers(array, name=name)  # NumPy makes an empty list a float array
     return array
+
+
+class Position(NamedTuple):
+    """The number of a group of the data, which is in memory at once, and of a batch in the group; both from 0."""
+
+    group: int = 0
+    batch: int = 0
+
+
+START = Position()
+
+
+def batch_slices(count: int, size: int, group: int, place: Position) -> Iterator[tuple[Position, slice]]:
+    """Yield the places and the slices of the batches of a group of `count` examples, from `place` on."""
+    first = place.batch if group == place.group else 0
+    for number in range(first, -(-count // size)):
+        yield Position(group, number), slice(number * size, (number + 1) * size)
+
+
+@dataclass(frozen=True, repr=False)
+class TaskData:
+    """Batches of `batch_size` examples, by `collate`; the last of an epoch may be smaller.
+
+    Raises: ValueError unless batch_size is at least 1.
+    """
+
+    examples: Sequence[Any]
+    collate: Callable[[Sequence[Any]], Batch]
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        at_least(1).check("batch_size", self.batch_size)
+
+    def __repr__(self) -> str:
+        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
+
+    def __len__(self) -> int:
+        """Return the number of batches in an epoch."""
+        return -(-len(self.examples) // self.batch_size)
+
+    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
+        """Yield the batches of the epoch with this seed from `place` on, each with its place."""
+        order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
+        for position, part in batch_slices(len(order), self.batch_size, 0, place):
+            yield position, self.collate([self.examples[index] for index in order[part]])

@@ -221,7 +221,7 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     seen: set[str] = set()
     for question in questions:
         where = f"{path}: question {question.id!r}"
-        for text in (question.id, question.question, question.passage):
+        for text in question[:3]:
             if not isinstance(text, str) or not text.strip():
                 raise FileError(f"{where} has {text!r}, wanted an id, a question and a context that are texts")
         if question.id in seen:

@@ -14,7 +14,6 @@ from npbert.data.tokenizer_files import (
     Encoding,
     bert_tokenizer,
     cutting_tokenizer,
-    numbered,
     panics_named,
     read_tokenizer,
     write_tokenizer,
@@ -111,8 +110,8 @@ class Tokenizer(Vocabulary):
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
         tokens and characters.
         """
-        tokens = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
-        return cls(bert_tokenizer(numbered(tokens), lowercase=lowercase))
+        ids = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
+        return cls(bert_tokenizer(ids, lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each

@@ -1,66 +1,33 @@
-"""Training data, in a new random order every epoch: labelled examples in memory, or masked batches from a corpus."""
+"""PretrainingData: from a corpus to masked batches, in a new random order every epoch. pack: from sentences to
+sequences, single or in pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
+from npbert.data.batch import START, Batch, Position, batch_slices
 from npbert.data.corpus import Corpus
-from npbert.data.example import Example, collate, join_pair, mask_example
-from npbert.data.packing import Sentence, pack
+from npbert.data.example import IS_NEXT, NOT_NEXT, Example, collate, join_pair, mask_example
 from npbert.data.tokenizer import Tokenizer
-from npbert.io import at_least, counted
 
 PIECES_AT_ONCE = 64
 """The number of pieces of the corpus in memory: their sequences are shuffled together."""
 
+OBJECTIVES = ("nsp", "sop", "none", "rtd")
+"""The use of a pair: next-sentence prediction, sentence-order prediction, or nothing (single sequences), also where
+replaced tokens are to be found."""
 
-class Position(NamedTuple):
-    """The number of a group of the data, which is in memory at once, and of a batch in the group; both from 0."""
-
-    group: int = 0
-    batch: int = 0
-
-
-START = Position()
+Sentence = Sequence[int]
+_SHORT_PROBABILITY = 0.1
+_DRAWS = 20
 
 
-def _cut(count: int, size: int, group: int, place: Position) -> Iterator[tuple[Position, slice]]:
-    """Yield the places and the slices of the batches of a group of `count` examples, from `place` on."""
-    first = place.batch if group == place.group else 0
-    for number in range(first, -(-count // size)):
-        yield Position(group, number), slice(number * size, (number + 1) * size)
-
-
-@dataclass(frozen=True, repr=False)
-class TaskData:
-    """Batches of `batch_size` examples, by `collate`; the last of an epoch may be smaller.
-
-    Raises: ValueError unless batch_size is at least 1.
-    """
-
-    examples: Sequence[Any]
-    collate: Callable[[Sequence[Any]], Batch]
-    batch_size: int = 32
-
-    def __post_init__(self) -> None:
-        at_least(1).check("batch_size", self.batch_size)
-
-    def __repr__(self) -> str:
-        return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
-
-    def __len__(self) -> int:
-        """Return the number of batches in an epoch."""
-        return -(-len(self.examples) // self.batch_size)
-
-    def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
-        """Yield the batches of the epoch with this seed from `place` on, each with its place."""
-        order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
-        for position, part in _cut(len(order), self.batch_size, 0, place):
-            yield position, self.collate([self.examples[index] for index in order[part]])
+Packed = tuple[list[int], list[int] | None, int]
+"""The token ids of one or two texts, and a label: the second follows the first (0) or not (1); 0 for one text. With
+sentence-order prediction, 1 means that the two are exchanged."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +59,7 @@ class PretrainingData:
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
             examples = self._examples(groups[group], rng)
-            for position, part in _cut(len(examples), self.batch_size, group, place):
+            for position, part in batch_slices(len(examples), self.batch_size, group, place):
                 batch_rng = np.random.default_rng([epoch_seed, *position])
                 masked = [
                     mask_example(example, self.tokenizer, batch_rng, whole_words=self.whole_words, **limits)
@@ -134,3 +101,87 @@ class PretrainingData:
             return sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
         return draw
+
+
+def pack(
+    sentences: Sequence[Sentence],
+    *,
+    max_length: int,
+    objective: str,
+    draw_other: Callable[[], Sequence[Sentence]],
+    rng: np.random.Generator,
+) -> Iterator[Packed]:
+    """Return the sentences of one piece of a document as sequences of at most `max_length` tokens, with special tokens.
+
+    Sentences are taken until they fill a sequence; for 1 sequence in 10, until a random shorter length, so the model
+    also sees short ones. A pair is split at a random sentence. For next-sentence prediction, half of the pairs get a
+    second text from `draw_other()`, sentences from a random place of another document, and their own sentences are used
+    again. A drawn text that begins like the true one is drawn again, so no label is false; without another text, the
+    pair keeps its true one. The longer text is cut at a random end. (Devlin et al. 2018, appendix A.2, and its code;
+    order: Lan et al. 2020, section 3.1.)
+    """
+    in_pairs = objective in ("nsp", "sop")
+    room = max_length - (3 if in_pairs else 2)
+    position = 0
+    while position < len(sentences):
+        target = int(rng.integers(2, room + 1)) if rng.random() < _SHORT_PROBABILITY else room
+        end = _fill(sentences, position, target)
+        if in_pairs:
+            end = max(end, min(position + 2, len(sentences)))  # a pair has at least two sentences
+        chunk, position = sentences[position:end], end
+        if not in_pairs:
+            yield _cut(_joined(chunk), room, rng), None, IS_NEXT
+            continue
+        split = int(rng.integers(1, len(chunk))) if len(chunk) > 1 else 1
+        first, second = _joined(chunk[:split]), _joined(chunk[split:])
+        label = IS_NEXT
+        if objective == "nsp" and (not second or rng.random() < 0.5):
+            true_next = second or _joined(sentences[end : end + 1])
+            drawn = _draw_other_text(draw_other, true_next, target - len(first))
+            if drawn:
+                position -= len(chunk) - split
+                second, label = drawn, NOT_NEXT
+        elif objective == "sop" and rng.random() < 0.5:
+            first, second, label = second, first, NOT_NEXT
+        if first and second:
+            yield *_cut_pair(first, second, room, rng), label
+
+
+def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
+    """Return the end of a run of sentences from `start` with at least `target` tokens, or of all sentences."""
+    total, end = 0, start
+    while end < len(sentences) and total < target:
+        total += len(sentences[end])
+        end += 1
+    return end
+
+
+def _joined(sentences: Sequence[Sentence]) -> list[int]:
+    return [token for sentence in sentences for token in sentence]
+
+
+def _draw_other_text(
+    draw_other: Callable[[], Sequence[Sentence]], true_next: list[int], length: int
+) -> list[int] | None:
+    """Return a text of at least `length` tokens, if possible, that does not begin like `true_next`."""
+    for _ in range(_DRAWS):
+        sentences = draw_other()
+        drawn = _joined(sentences[: _fill(sentences, 0, max(1, length))])
+        shared = min(len(drawn), len(true_next))
+        if drawn and not (shared and drawn[:shared] == true_next[:shared]):
+            return drawn
+    return None
+
+
+def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
+    surplus = max(0, len(tokens) - room)
+    front = int(rng.binomial(surplus, 0.5))
+    return tokens[front : front + room]
+
+
+def _cut_pair(first: list[int], second: list[int], room: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """Return both texts, cut to the room: the longer loses one token at a time, at a random end."""
+    short = min(len(first), len(second))
+    longest = max(room - short, (room + 1) // 2)
+    first = _cut(first, longest, rng)
+    return first, _cut(second, room - len(first), rng)

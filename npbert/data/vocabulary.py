@@ -79,9 +79,10 @@ class Vocabulary:
         return [self.tokens[index] for index in ids]
 
 
-def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_frequency: int, lowercase: bool) -> list[str]:
-    """Return at most `vocab_size` tokens, in the order of their ids: the special ones, the characters of the text, and
-    frequent pieces.
+def learn_vocabulary(
+    files: Sequence[str | Path], *, vocab_size: int, min_frequency: int, lowercase: bool
+) -> dict[str, int]:
+    """Return the ids of at most `vocab_size` tokens: the special ones, the characters of the text, and frequent pieces.
 
     min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
 
@@ -112,7 +113,7 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
         show_progress=False,
     )
     ids: dict[str, int] = library.get_vocab()
-    return sorted(ids, key=ids.__getitem__)
+    return ids
 
 
 def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:

@@ -53,8 +53,8 @@ class EngineForm(Form):
         found = once([*of_inputs, *values_in(f)])
         self._values = [value for _, value in found]
         self._restore = saved([*self._values, *set(map(type, self._values))])
-        numbers = [np.array(_data(value), dtype=float) for value in self._values]
-        super().__init__([path for path, _ in found], numbers, self._forwarded, self._undo)
+        names, numbers = [path for path, _ in found], [np.array(_data(value), dtype=float) for value in self._values]
+        super().__init__(names, numbers, lambda _, inputs: (_data(self._computed(inputs)), inputs), self._undo)
         self.given = len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
@@ -88,9 +88,6 @@ class EngineForm(Form):
         if not is_value(y):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
-
-    def _forwarded(self, _: Any, inputs: list[Any]) -> tuple[Any, Any]:
-        return _data(self._computed(inputs)), inputs
 
     def _undo(self, dy: Any, inputs: list[Any]) -> Any:
         takes_values = self._takes_values

@@ -205,7 +205,7 @@ class ScalarFunction:
         with self.holding(values):
             tape = Tape(copy.deepcopy(self.rng))
             y = self.forward(tape)
-            ys = tuple(np.copy(part) for part in as_tuple(y))
+            ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}

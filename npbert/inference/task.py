@@ -60,8 +60,10 @@ class Task:
     def from_pretrained(
         cls: type[Self], folder: str | Path, *, of_model: Mapping[str, Any] = {"new_head": False}, **options: Any
     ) -> Self:
-        """Return the task for the model and tokenizer in `folder`. options: further arguments of the constructor.
-        of_model: of the model's from_pretrained; by default it needs its head. (Extra: hf.)
+        """Return the task for the model and tokenizer in `folder`. (Extra: hf.)
+
+        of_model: further arguments of the model's from_pretrained; by default, a missing head is an error.
+        options: further arguments of the constructor.
 
         Raises: FileNotFoundError or FileError for a wrong file, for vocabulary and model of different sizes, and for a
         checkpoint without the needed head.

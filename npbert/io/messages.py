@@ -103,7 +103,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     Case does not matter, nor do - and _."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
-    found = difflib.get_close_matches(key, by_key) + [other for other in by_key if key in other.split("_")]
+    found = difflib.get_close_matches(key, by_key, cutoff=0.65) + [other for other in by_key if key in other.split("_")]
     return f"; did you mean {by_key[found[0]]}?" if found else ""
 
 

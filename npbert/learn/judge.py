@@ -124,7 +124,9 @@ def findings_of(compared: Comparison) -> list[Finding]:
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
-    found = [step.finding for step in own.steps if step.finding.place.partition("\n")[0] in source]
+    found = [
+        each for each in (step.finding for step in own.steps) if all(line in source for line in each.place.split("\n"))
+    ]
     found += filter(None, [own.suspect()])
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found]

@@ -58,7 +58,10 @@ class Magic:
         exercise = exercise_of(words[0])
         path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]
         if command == "hint":
-            return self._hint(exercise, *words[1:2])
+            number = words[1] if words[1:] else "1"
+            if number not in ("1", "2", "3", "4"):
+                raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
+            return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
         if command == "show" and verdict.status != RIGHT:
             return titled("The answer of the library is shown once yours is right.")
         if command == "show":
@@ -71,12 +74,6 @@ class Magic:
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
         return with_title(printing.explained(exercise, verdict, _COMMAND))
-
-    def _hint(self, exercise: Exercise, number: str = "1") -> Text:
-        if number not in ("1", "2", "3", "4"):
-            raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-        verdict = self._verdicts[exercise.number]
-        return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
 
 
 def file_with(exercise: Exercise, cell: str) -> str:

@@ -1,7 +1,5 @@
 """Architecture: the changes of a descendant of BERT. make_encoder: builds the layers of a configuration."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -81,13 +81,11 @@ class BertConfig:
         names = self.id2label
         if isinstance(names, Mapping):
             by_number = {str(number): name for number, name in names.items()}
-            numbers = [str(number) for number in range(len(names))]
-            if by_number.keys() != set(numbers):
-                wanted = f"the keys 0 to {len(names) - 1}, without gaps"
-                raise InputError("id2label", names, wanted)
+            names = [by_number.get(str(number)) for number in range(len(by_number))]
+            if None in names:
+                raise InputError("id2label", self.id2label, f"the keys 0 to {len(names) - 1}, without gaps")
             if self.num_labels == type(self).num_labels:
                 object.__setattr__(self, "num_labels", len(names))
-            names = [by_number[number] for number in numbers]
             if names == [f"LABEL_{index}" for index in range(self.num_labels)]:
                 names = None
         elif isinstance(names, str):

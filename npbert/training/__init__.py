@@ -47,5 +47,6 @@ __all__ = [
     "spearman",
     "entity_scores",
     "squad_scores",
+    "TaskSettings",
+    "read_settings",
 ]
-__all__ += ["TaskSettings", "read_settings"]

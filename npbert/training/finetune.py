@@ -105,9 +105,8 @@ class Finetuning(TrainingRun):
         of_model: dict[str, Any] = {"rng": rng, "new_head": settings.new_head or None}
         if labels:
             of_model["id2label"] = labels
-        self.task = kind.from_pretrained(
-            settings.model, of_model=of_model, settings=settings, communicator=communicator
-        )
+        self.task = kind.from_pretrained(settings.model, of_model=of_model, settings=settings)
+        self.task.communicator = communicator
         self.settings, self.model, self.tokenizer = settings, self.task.model, self.task.tokenizer
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)

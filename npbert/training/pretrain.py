@@ -17,8 +17,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
-from npbert.data.packing import OBJECTIVES
-from npbert.data.training_data import PretrainingData
+from npbert.data.training_data import OBJECTIVES, PretrainingData
 from npbert.inference import Task, check_vocabulary, likely_words
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
 from npbert.io.errors import SHARE

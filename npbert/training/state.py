@@ -14,7 +14,7 @@ from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.data import Batch
-from npbert.data.training_data import START, Position
+from npbert.data.batch import START, Position
 from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
@@ -28,7 +28,7 @@ from npbert.training.watchers import Data, Evaluation, Step
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
 """Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
-_VALUE, _SHOWN = "value", 3
+_SHOWN = 3
 _KEY, _CHECKSUM = "npbert", "sha256"
 
 
@@ -190,7 +190,7 @@ class Resumable:
 
     def _arrays(self) -> dict[str, list[Array]]:
         """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""
-        return {_VALUE: [each.value for each in self.shares.parameters], **self.optimizer.moments()}
+        return {"value": [each.value for each in self.shares.parameters], **self.optimizer.moments()}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
@@ -157,26 +157,23 @@ def layer_statistics(model: Layer, step: Step) -> Iterator[None]:
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
     """
     layers = parameters_by_layer(model) if step.is_logged else {}
-    before, norms, ratios = _samples(layers), {}, {}
+    before, norms, ratios = {name: _sample(layer.values()) for name, layer in layers.items()}, {}, {}
     yield
-    for name, after in _samples(layers).items():
-        norms[name] = global_norm(layers[name].values())
-        ratios[name] = float(np.linalg.norm(after - before[name]) / np.linalg.norm(before[name]))
+    for name, layer in layers.items():
+        norms[name] = global_norm(layer.values())
+        ratios[name] = float(np.linalg.norm(_sample(layer.values()) - before[name]) / np.linalg.norm(before[name]))
     step.layers = {"gradient_norms": norms, "update_ratios": ratios} if layers else {}
 
 
-def _samples(layers: Mapping[str, Mapping[str, Parameter]]) -> dict[str, Array]:
-    """Return every n-th value of each parameter, times √n, by layer."""
-    found = {}
-    for name, parameters in layers.items():
-        samples = []
-        for parameter in parameters.values():
-            flat = parameter.value.reshape(-1)
-            every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
-            sample = flat[::every].astype(float)
-            samples.append(sample * np.sqrt(flat.size / len(sample)))
-        found[name] = np.concatenate(samples)
-    return found
+def _sample(parameters: Iterable[Parameter]) -> Array:
+    """Return every n-th value of each parameter, times √n."""
+    samples = []
+    for parameter in parameters:
+        flat = parameter.value.reshape(-1)
+        every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
+        sample = flat[::every].astype(float)
+        samples.append(sample * np.sqrt(flat.size / len(sample)))
+    return np.concatenate(samples)
 
 
 def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) -> list[str]:

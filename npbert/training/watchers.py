@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any, Protocol
 
 from npbert.data import Batch
-from npbert.data.training_data import START, Position
+from npbert.data.batch import START, Position
 from npbert.io import (
     LAYERS_FILE,
     LOGGER,

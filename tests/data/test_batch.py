@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from npbert import Batch
-from npbert.data.training_data import Position, TaskData
+from npbert.data.batch import Position, TaskData
 from tests.strategies import seeds
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from npbert.data.example import IS_NEXT, NOT_NEXT
-from npbert.data.packing import pack
+from npbert.data.training_data import pack
 from tests.strategies import rngs
 
 

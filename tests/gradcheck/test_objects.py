@@ -10,6 +10,7 @@ from npbert.gradcheck import REFUTED, GradientError, check_gradients
 from tests.gradcheck import objects
 from tests.gradcheck.objects import n
 from tests.gradcheck.small import changed
+from tests.gradcheck.state import LAYERS, MISTAKES, made
 from tests.tables import one_in
 
 X, IDS, LABELS = n(5, 4), np.array([0, 3, 3, 1, 4]), np.array([0, 2, 1, 1, 2])
@@ -138,3 +139,21 @@ def test_an_array_that_is_given_twice_is_one_input_and_those_of_a_list_are_sever
     a = n(3)
     assert check_gradients(square(), [a, a], np.array([1, 2, 3])).proof
     assert check_gradients(objects.Product(), [a, a], a).sizes == {"pair[0]": 3}  # the sum of its three gradients
+
+
+@pytest.mark.parametrize("name", one_in(30, MISTAKES))
+def test_a_mistake_is_told_at_its_line_and_in_its_file_and_the_program_is_left_as_it_was(name, tmp_path):
+    layer, inputs, file, lines = made(name, tmp_path)
+    backward, names = type(layer).backward, set(type(layer).backward.__globals__)
+    code, drawn = backward.__code__, np.random.get_state()[1].copy()
+    found = [finding for finding in check_gradients(layer, *inputs).diagnosis if finding.line]
+    assert found
+    assert {(finding.file, finding.line) for finding in found} <= {(file, line) for line in lines}
+    assert backward.__code__ is code and set(backward.__globals__) == names
+    assert (np.random.get_state()[1] == drawn).all()
+
+
+@pytest.mark.parametrize("name", one_in(4, LAYERS))
+def test_the_classes_are_right_without_it(name, tmp_path):
+    layer, inputs, *_ = made(name, tmp_path)
+    assert check_gradients(layer, *inputs).ok

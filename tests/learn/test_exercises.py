@@ -37,6 +37,11 @@ MENDED = [
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix"),
+    (3, "blind_inner_derivative_forgotten", "missing factor", "dx"),
+    (4, "blind_p_of_the_sum_forgotten", "result", "dx"),
+    (6, "blind_mean_of_repeated_ids", "extra line", "dW"),
+    (9, "blind_nothing_past", "overwritten", "dz"),
+    (11, "blind_scale_forgotten_and_ids_once", "missing factor", "dE"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""
 STYLES = [(number, style) for number in EXERCISES for style in right(number)]

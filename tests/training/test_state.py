@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW
-from npbert.data.training_data import Position
+from npbert.data.batch import Position
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.optim import Adadelta

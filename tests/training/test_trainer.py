@@ -8,7 +8,7 @@ import pytest
 
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.compute.blas_lending import lend_to_blas
-from npbert.data.training_data import TaskData
+from npbert.data.batch import TaskData
 from npbert.io.lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
-from npbert.data.training_data import TaskData
+from npbert.data.batch import TaskData
 from npbert.io.lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training import STATE_FILE, Evaluation, Trainer, TrainerSettings

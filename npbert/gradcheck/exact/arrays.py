@@ -143,18 +143,19 @@ def _product(a: Array, b: Array, out: Any = None) -> Any:
     return _joined(value % world.modulus, tangent % world.modulus, np.matmul(x.seen, y.seen), error, out=out)
 
 
+def of_each(function: Function, array: Array) -> Any:
+    """Return the array of objects f(x), for each x of an array without Numbers."""
+    return np.asarray(np.frompyfunc(function, 1, 1)(array), object)
+
+
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    return _each(lambda x: Number.world.unknown(float(x)), array)
+    return as_numbers(of_each(lambda x: Number.world.unknown(float(x)), array))
 
 
 def constants_like(array: Array) -> Any:
     """Return constant Numbers for the floats of the array."""
-    return _each(as_number, array)
-
-
-def _each(make: Any, array: Array) -> Any:
-    return as_numbers(np.asarray(np.frompyfunc(make, 1, 1)(array), object))
+    return as_numbers(of_each(as_number, array))
 
 
 def _inverse_and_determinant(a: Array) -> tuple[Any, Any]:

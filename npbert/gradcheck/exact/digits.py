@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.arrays import of_each
 from npbert.gradcheck.exact.constants import constant, simplest
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
@@ -156,8 +157,8 @@ def decimals(
     with localcontext(Context(prec=digits)):
         world = Digits(drawn)
         run = run_on_numbers(world, function, backward=backward)
-        weight = np.frompyfunc(weights_in(run.growth, world.slopes).__getitem__, 1, 1)
-        return run, {name: np.asarray(weight(slopes), object) for name, slopes in run.tangents.items()}
+        weights = weights_in(run.growth, world.slopes)
+        return run, {name: of_each(weights.__getitem__, slopes) for name, slopes in run.tangents.items()}
 
 
 def witnesses(function: ScalarFunction) -> list[Comparison]:
@@ -177,17 +178,13 @@ def _wrong(function: ScalarFunction, near: Any) -> list[Comparison]:
         said, bounds, smallest = Gradients(), Gradients(), Decimal(10) ** (_SPARE - digits)
         with localcontext(Context(prec=digits, traps=[])):
             for name, each in run.gradients.items():
-                said[name], rounding = _in_decimals(each.value), _in_decimals(HALF_EPSILON * each.error)
+                said[name], rounding = of_each(Decimal, each.value), of_each(Decimal, HALF_EPSILON * each.error)
                 bounds[name] = np.maximum(rounding, smallest * np.abs(right[name]))
             wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
             if wrong == before:
                 return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]
         before = wrong
     return []
-
-
-def _in_decimals(array: Array) -> Array:
-    return np.asarray(np.frompyfunc(Decimal, 1, 1)(array), object)
 
 
 def _factor(said: Array, right: Array) -> str:

@@ -4,9 +4,9 @@ import contextvars
 import math
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from types import FunctionType, SimpleNamespace
+from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,17 @@ def is_exact() -> bool:
 
 
 @contextmanager
-def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
-    """Exchange names within it: in npbert, and in the modules and closures of all functions among these things. On
-    other threads, each exchanged function behaves as the original."""
+def room_for_numbers(things: Collection[Any]) -> Iterator[None]:
+    """Exchange names within it: in npbert, in the modules of all functions among these things, and in variables of
+    closures. On other threads, each exchanged function behaves as the original."""
     functions = [each for each in things if isinstance(each, FunctionType)]
     ours = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes = {id(scope): scope for scope in [*ours, *(each.__globals__ for each in functions)]}.values()
     theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]  # C code would break
-    cells = [cell for each in functions if not is_ours_or_numpys(each.__module__) for cell in each.__closure__ or ()]
+    cells = [each for each in things if isinstance(each, CellType) and not is_empty(each)]
     exact = _exchanged()
     places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
-    places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells if not is_empty(cell)]
+    places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells]
     exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
     token = _makes_room.set(True)
     try:

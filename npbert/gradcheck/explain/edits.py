@@ -7,11 +7,15 @@ import itertools
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
+from typing import Any
 
-from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
+import numpy as np
+
+from npbert.gradcheck.explain.code import Change, Code, depends, names_in, text_of, tidied, variables_of
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS, Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
+from npbert.gradcheck.explain.trial import is_equal
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
@@ -31,7 +35,7 @@ Uses = dict[tuple[int, int], ast.stmt]
 class Edit:
     """code: before the edit   kind, cost: see grammar.py   line: in the author's file   start: in the code's text
     old, new: the affected expression in brackets, or whole statements, and what replaces it
-    is_expression: False for statements   moved: the line that is moved, if one is
+    told: the statement to show, of an edit of whole statements
     """
 
     code: Code
@@ -41,8 +45,7 @@ class Edit:
     start: int
     old: str
     new: str
-    is_expression: bool = False
-    moved: int = 0
+    told: ast.stmt | None = None
 
     @property
     def end(self) -> int:
@@ -64,12 +67,12 @@ class Edit:
     def applied(self) -> Code:
         """The code with the edit, and with the same line numbers."""
         breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
-        at = len(self.new) - self.is_expression  # before its last bracket
+        at = len(self.new) - (self.told is None)  # before the last bracket of an expression
         return self.code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
     def tidied(self) -> Edit:
         """Return the edit without needless brackets."""
-        if not self.is_expression:
+        if self.told:
             return self
         bare = replace(self, new=tidied(self.new))
         around = replace(self, new=f"({bare.new})")
@@ -101,14 +104,25 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine))
+                is_factor = kind == "wrong name" and _is_multiple(place.value, place.env.get(new.strip("()")))
+                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine or is_factor))
+
+
+def _is_multiple(one: Any, other: Any) -> bool:
+    """True for an array and a multiple of it: not another variable is missing, but a factor."""
+    if not (
+        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.size > 1 and one.shape == other.shape
+    ):
+        return False
+    at = np.abs(one).argmax()
+    return bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)
 
 
 def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:
     """Return the edit that puts a new expression in a place. more: an extra cost"""
     start, _ = code.span(place.expr)
     old = code.source(place.expr)
-    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", True)
+    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
 def _of_right(kind: str, is_fine: bool) -> float:
@@ -123,9 +137,9 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
         before, after = statements[:number], statements[number + 1 :]
         for rule, parts in rules_for(each):
             change = (*code.span(each), tidied(rule.made(parts)))
-            yield _of_statements(code, rule.kind, [change], [each], _of_right(rule.kind, each in fine))
+            yield of_statements(code, rule.kind, [change], [each], _of_right(rule.kind, each in fine))
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
-            yield _of_statements(code, "extra line", [(*code.span(each), "pass")], [each])
+            yield of_statements(code, "extra line", [(*code.span(each), "pass")], [each])
             yield from _moved_lines(code, each, before, after)
             yield from _later_uses(code, each, after)
         if each not in fine:
@@ -154,8 +168,8 @@ def _moved_lines(
     a loop."""
     text, line, (start, end) = code.text, code.source(statement), code.span(statement)
     above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
-    earlier = [other for other in reversed(before) if _depends(statement, other)]
-    later = [other for other in after if _depends(statement, other)]
+    earlier = [other for other in reversed(before) if depends(statement, other)]
+    later = [other for other in after if depends(statement, other)]
     around = [other for other in earlier if statement in ast.walk(other)]
     into = [other.body[0] for other in later if isinstance(other, ast.For)]
     ahead = dict.fromkeys([*earlier[:1], *around, *into])
@@ -163,27 +177,27 @@ def _moved_lines(
     moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *later[:1])]
     for other, at, new in moves:
         cut = (above, end, "") if at < start else (start, below, "")
-        edit = _of_statements(code, "line order", [cut, (at, at, new)], [statement, other])
-        yield replace(edit, moved=statement.lineno)
+        yield of_statements(code, "line order", [cut, (at, at, new)], [statement, other])
 
 
 def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> Iterator[Edit]:
-    """Yield the use of a variable as it was before a statement changed it, and the addition of what a call returns, if
-    that is not used: in every place after the statement, alone and with all places after it."""
+    """Yield the use of a variable as it was before a statement changed it, alone or added, and the addition of what a
+    call returns, if that is not used: in every place after the statement, alone and with all places after it."""
     start, _ = code.span(statement)
-    changed, _ = _variables_of(statement)
+    changed, _ = variables_of(statement)
     lost = changed if isinstance(statement, ast.AugAssign) else changed & {name.id for name in names_in(statement)}
     for name, uses in _uses_in(code, after).items():
-        kind, first, new = "overwritten", f"{name}_before = np.copy({name}); ", f"{name}_before"
+        kind, first, news = "overwritten", f"{name}_before = np.copy({name}); ", ["{}_before", "({0} + {0}_before)"]
         if isinstance(statement, ast.Expr):
-            kind, first, new = "unused result", "unused = ", f"({name} + unused)"
+            kind, first, news = "unused result", "unused = ", ["({} + unused)"]
         elif name not in lost:
             continue
         places = sorted(uses)
         for at in range(len(places)):
             for some in (places[at : at + 1], places[at:]):
                 these = {place: uses[place] for place in some}
-                yield _with_uses(code, kind, statement, [(start, start, first)], these, new)
+                for new in news:
+                    yield _with_uses(code, kind, statement, [(start, start, first)], these, new.format(name))
 
 
 def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, Uses]:
@@ -198,49 +212,21 @@ def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, Uses]:
 def _with_uses(code: Code, kind: str, statement: ast.stmt, changes: Sequence[Change], uses: Uses, new: str) -> Edit:
     """Return the edit with these changes of a statement, and with a new expression in these places."""
     changes = [*changes, *((*place, new) for place in uses)]
-    return _of_statements(code, kind, changes, [statement, *uses.values()])
+    return of_statements(code, kind, changes, [statement, *uses.values()])
 
 
 def _indent(statement: ast.stmt) -> str:
     return "\n" + " " * statement.col_offset
 
 
-@cache
-def names_in(tree: ast.AST) -> list[ast.Name]:
-    """Return the names that are read for their numbers, not for their shape."""
-    shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return [name for name in names if name not in shapes]
-
-
-def _depends(one: ast.stmt, other: ast.stmt) -> bool:
-    """True if one of the statements changes what the other uses."""
-    (changed, used), (others_changed, others_used) = _variables_of(one), _variables_of(other)
-    return bool(changed & others_used or others_changed & used)
-
-
-@cache
-def _variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the variables and attributes that a statement changes, and all that it uses."""
-    changed, used = set[str](), set[str]()
-    for node in ast.walk(statement):
-        base = node
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name | ast.Attribute):
-            used.add(text_of(base))
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                changed.add(text_of(base))
-    return changed, used
-
-
-def _of_statements(
+def of_statements(
     code: Code, kind: str, changes: Sequence[Change], statements: Sequence[ast.stmt], more: float = 0.0
 ) -> Edit:
-    """Return the edit with these changes, from the first to the last of these statements."""
+    """Return the edit with these changes, from the first to the last of these statements; the first one is told."""
     spans = [code.span(each) for each in statements]
     start, end = min(spans)[0], max(end for _, end in spans)
     new = code.edited(changes).text
     after = new[start : end + len(new) - len(code.text)]
     line = min(each.lineno for each in statements)
-    return Edit(code, kind, KINDS[kind].cost + more, line, start, code.text[start:end].decode(), after.decode())
+    old, new_text = code.text[start:end].decode(), after.decode()
+    return Edit(code, kind, KINDS[kind].cost + more, line, start, old, new_text, statements[0])

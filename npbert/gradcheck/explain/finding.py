@@ -47,7 +47,9 @@ class Finding:
 
 def describe(finding: Finding, *, edit: bool = False) -> str:
     """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
-    right."""
+    right. Without an edit, only the place."""
+    if finding.kind == UNKNOWN:
+        return describe_place(finding)
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
     where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
     parts = [f"{_are(finding)} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
@@ -92,12 +94,13 @@ def edited(finding: Finding) -> str:
 
 def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    place, column = edit.code.lines(edit.start, edit.end)
-    cause = KINDS[edit.kind].cause.format(edit.moved)
-    if edit.is_expression:
+    (place, column), cause = edit.code.lines(edit.start, edit.end), KINDS[edit.kind].cause
+    if edit.told is None:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
+    told, _ = edit.code.lines(*edit.code.span(edit.told))
     wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
-    return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
+    wanted = tidied(wanted) * (edit.new != "pass")
+    return Finding(edit.kind, subject, told, place, wanted, cause, edit.told.lineno)
 
 
 def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:

@@ -100,7 +100,7 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
 
 def _subjects(edits: list[Finding]) -> set[str]:
     """Return the names of the results that these edits make right."""
-    return {name for edit in edits if edit.line for name in edit.subject.split(", ")}
+    return {name for edit in edits if edit.is_edit for name in edit.subject.split(", ")}
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
@@ -153,8 +153,9 @@ def _is_right(part: ScalarFunction) -> bool:
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     """Return the findings on a layer with right parts: the edits, and for other gradients a fact about numbers, or an
-    example."""
-    edits = mended(function, tries)
+    example; then the place to look at."""
+    found = mended(function, tries)
+    edits = [each for each in found if each.is_edit]
     yield from edits
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
@@ -176,3 +177,4 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
         numbers_there = f"backward returns {worst.analytic:.15g}, and {worst.numeric:.15g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers_there}"
         yield Finding("example", d(worst.name), cause=cause)
+    yield from (place for place in found if not place.is_edit)

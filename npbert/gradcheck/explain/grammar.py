@@ -27,7 +27,6 @@ sum or mean | 1.1 | Sum and mean are exchanged.
 transpose | 1.2 | The axes are in the wrong order.
 function | 1.2 | The function is wrong.
 copy | 1.32 | A copy is needed.
-comparison | 1.3 | The condition is wrong, or not needed.
 = or += | 1.3 | `=` and `+=` are exchanged.
 in place | 1.3 | This changes an array in place, but a new array is needed.
 repeated index | 1.35 | `a[i] = b` and `a[i] += b` keep only one b if a number in i repeats; np.add.at adds all.
@@ -35,6 +34,7 @@ order | 1.4 | The order is wrong.
 index | 1.4 | The index or slice is wrong, missing, or not needed.
 extra step | 1.4 | One step too many.
 extra line | 1.4 | This line should not be here.
+comparison | 1.42 | The condition is wrong, or not needed.
 wrong name | 1.5 | The variable is wrong.
 size | 1.5 | The size is wrong.
 operator | 1.5 | The operator is wrong.
@@ -51,7 +51,7 @@ needless copy | 1.4 | What is written into this copy is lost.
 real array | 1.5 | The array is real, so what is written into it loses its imaginary part.
 overwritten | 1.65 | A value that is needed later is overwritten.
 unused result | 1.65 | What this call returns is not used.
-line order | 1.45 | Line {} is in the wrong place.
+line order | 1.45 | This line is in the wrong place.
 lengths | 1.9 | Lengths do not add up, but their squares do.
 two uses | 1.9 | What is used twice has a gradient from each use.
 too much | 1.95 | Only a part of this is needed.

@@ -25,7 +25,7 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
-from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
+from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import Sample, samples_of
 from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, outlook_of, quiet
 from npbert.gradcheck.forms import Form
@@ -59,7 +59,7 @@ class LayerOracle:
             with in_place_of(self.function, function), tried.unchanged():
                 call = Call(tried)
                 if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
-                    return Outlook(names)  # of another y
+                    return Outlook({"y", *names})
                 gradients, error = call.as_far_as_it_runs()
                 given = {d(name): each for name, each in gradients.items()}
                 found = outlook_of(given, sample.right, sample.accuracy, error)
@@ -74,7 +74,7 @@ class LayerOracle:
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """Return the edits of the author's functions that make the layer right, or as much of it as possible, within the
-    tries."""
+    tries; without any, the place to look at, if there is one function."""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
         if not samples:
@@ -82,7 +82,12 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         theirs, forward, calls = _functions_of(samples[0].function)
         searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
-    return [_finding(step, best) for step in searches[best].steps] if best else []
+    if not best:
+        return []
+    found = [step.finding for step in searches[best].steps]
+    if not found and len(searches) == 1:
+        found = [place for place in [searches[best].suspect()] if place]
+    return [_finding(each, best) for each in found]
 
 
 def _rank(search: Mending) -> tuple[bool, int, float]:
@@ -90,14 +95,15 @@ def _rank(search: Mending) -> tuple[bool, int, float]:
     return not search.steps, len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
 
 
-def _finding(step: EditStep, function: FunctionType) -> Finding:
-    """Return the finding of an edit, with the file of the function, unless it was typed."""
-    file, count, subject = Path(function.__code__.co_filename).name, len(step.outputs), step.finding.subject
-    if step.outputs == (RAISES,):
+def _finding(found: Finding, function: FunctionType) -> Finding:
+    """Return the finding with the file of the function, unless it was typed, and with a short subject."""
+    file, subject = Path(function.__code__.co_filename).name, found.subject
+    count = subject.count(", ") + 1
+    if subject == RAISES:
         subject = "what backward gives"
     elif count > _MOST_NAMED:
         subject = f"each of {count} gradients"
-    return replace(step.finding, subject=subject, file="" if file.startswith("<") else file)
+    return replace(found, subject=subject, file="" if file.startswith("<") else file)
 
 
 def _searches(

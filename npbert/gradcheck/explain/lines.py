@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import text_of, tidied
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
+from npbert.gradcheck.explain.code import names_in, text_of, tidied
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, of_statements, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
@@ -29,6 +29,7 @@ _LOST = "Line {{}} computes the right {}: look at what happens to it after that.
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
 )
+_ONLY = "only wrong gradients come from there."
 
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
@@ -78,11 +79,23 @@ def whole_edit(search: Search) -> list[Made]:
     for place in search.reach if search.right else ():
         if place.is_whole and place.is_float and place.statement not in search.fine:
             for edit in transplants(place, search):
-                if made := search.made(replace(edit, kind="result")):
+                if made := search.made(_of_result(edit, place, search)):
                     return [made]
         if search.trial.is_over:
             break
     return []
+
+
+def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
+    """Return the edit of a result; of one that is passed on from the first line that writes wrong numbers into it."""
+    is_passed_on = place.is_given and not isinstance(place.expr, ast.BinOp)
+    names = {name.id for name in names_in(place.expr)} if is_passed_on else set()
+    for wrong, array in search.unknown.items():
+        is_known = search.right and search.right.has(array)  # under another name
+        if wrong.is_target and text_of(wrong.expr) in names and not is_known:
+            change = (edit.start, edit.end, edit.new)
+            return of_statements(search.code, "result", [change], [wrong.statement, place.statement])
+    return replace(edit, kind="result")
 
 
 def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:
@@ -100,8 +113,9 @@ def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:
 
 
 def suspect(search: Search) -> tuple[CodePlace, str] | None:
-    """Return the first place with the right value of a wrong output, or the first computed result that is in no right
-    run, or is no right result: wrong outputs come from it, and no right ones; with a sentence for it."""
+    """Return the first place with the right value of a wrong output; or the first computed result that is in no right
+    run, or is no right result, or, without a right code, any: wrong outputs come from it, and no right ones; with a
+    sentence for it."""
     now = search.now[search.first]
     for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
@@ -112,7 +126,12 @@ def suspect(search: Search) -> tuple[CodePlace, str] | None:
         is_known = search.right and search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             return place, _NEW
-    return None
+    only = [place for place in search.reach if place.is_whole and place.is_float and not search.right]
+    only = [place for place in only if not place.is_name or isinstance(place.statement, ast.Return)]
+    if not only:
+        return None
+    last = max(place.statement.lineno for place in only)
+    return only[0], f"Look at line {{}}{f' to {last}' * (last > only[0].statement.lineno)}: {_ONLY}"
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:

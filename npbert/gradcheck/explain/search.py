@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, text_of
-from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, names_in, statement_edits
+from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of
+from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
@@ -89,9 +89,7 @@ class Search:
             return was * (1 + _A_LITTLE * rng.random(np.shape(was))) + _A_LITTLE
 
         then = self.trial.look(self._with(place, moved), self.first)
-        spoiled = [
-            name for name in now.right - then.right if not _is_nothing(now, name)
-        ]  # 0 may be a sum that stays so
+        spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
         return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)

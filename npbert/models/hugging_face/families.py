@@ -1,7 +1,5 @@
 """FAMILIES: BERT and its descendants, with their tensor names and the settings of their config.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -95,6 +95,23 @@ class Run:
         if counts and sum(any(column) for column in zip(*counts, strict=True)) == 1:
             yield "It gives every example the same label. It needs more steps, or another learning rate."
 
+    def numbers(self) -> dict[str, dict[str, Any]]:
+        """Return the numbers of the first, the best and the last evaluation, and the baselines, by their titles."""
+        steps, best = list(self.judged), self.last["best_step"]
+        chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
+        columns = {f"step {step:,}{' (the best)' if step == best else ''}": self.judged[step] for step in chosen}
+        return {**columns, "baseline": self.last["baselines"]} if steps else {}
+
+    def example(self) -> str:
+        """Return the beginning of an example, for a picture of attention, or ""."""
+        if self.last["kind"] == "masked":
+            shortest = min((one["tokens"] for one in self.last["sentences"]), key=len)
+            return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
+        for one in self.last.get("worst", [])[:1]:
+            texts = one.get("texts") or " ".join(one["words"])
+            return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS]
+        return ""
+
 
 def _in_words(value: Any) -> str:
     if isinstance(value, bool):
@@ -135,12 +152,9 @@ def report_page(run: Run) -> str:
         "report.html",
         title,
         run=run,
-        last=run.last,
         shown=shown,
-        numbers=_numbers(run),
         plots=plots,
         picture=picture,
-        example=_example(run.last),
         model_folder=MODEL_FOLDER,
         zip=zip,
     )
@@ -190,25 +204,6 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
     """Return a row for each name in any of the columns: the name, and its value in each column."""
     names = dict.fromkeys(name for column in columns for name in column)
     return [[name, *(column.get(name, "–") for column in columns)] for name in names]
-
-
-def _numbers(run: Run) -> dict[str, dict[str, Any]]:
-    """Return the numbers of the first, the best and the last evaluation, and the baselines, by their titles."""
-    steps, best = list(run.judged), run.last["best_step"]
-    chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
-    columns = {f"step {step:,}{' (the best)' if step == best else ''}": run.judged[step] for step in chosen}
-    return {**columns, "baseline": run.last["baselines"]} if steps else {}
-
-
-def _example(row: dict[str, Any]) -> str:
-    """Return the beginning of an example, for a picture of attention, or ""."""
-    if row.get("kind") == "masked":
-        shortest = min((one["tokens"] for one in row["sentences"]), key=len)
-        return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
-    for one in row.get("worst", [])[:1]:
-        texts = one.get("texts") or " ".join(one["words"])
-        return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS]
-    return ""
 
 
 def _number(value: Any, form: str = ".4g") -> str:

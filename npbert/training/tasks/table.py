@@ -99,12 +99,9 @@ def is_number(text: str) -> bool:
         return False
 
 
-def _is_full(text: str) -> bool:
-    return bool(text.strip())
-
-
 ANY = Wanted("a text, perhaps empty", lambda text: True)
-TEXT, LABEL = Wanted("a text", _is_full), Wanted("a label", _is_full)
+TEXT = Wanted("a text", lambda text: bool(text.strip()))
+LABEL = TEXT._replace(words="a label")
 NUMBER = Wanted("a number", is_number)
 COSINE = Wanted("a cosine, between -1 and 1", lambda text: is_number(text) and abs(float(text)) <= 1)
 WEIGHT = Wanted("a number from 0 on", lambda text: is_number(text) and float(text) >= 0)

@@ -10,7 +10,6 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
-from npbert.io import ALONE, Communicator
 from npbert.training.metrics import METRICS, ClassScores
 from npbert.training.tasks.table import TaskSettings
 
@@ -52,8 +51,8 @@ class FinetuneTask(Task):
     line of a file becomes a loss: `TableRow` → a row of texts and target → an example with ids (`prepare`) → `Batch`
     (`collate`) → `PackedBatch`, one of its parts → `TaskModel.loss`.
 
-    communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: InputError
-    as Task.
+    Its `communicator` shares the examples of an evaluation; all processes get the same numbers. Raises: InputError as
+    Task.
     """
 
     model: Any
@@ -67,15 +66,8 @@ class FinetuneTask(Task):
     owns: ClassVar[tuple[str, ...]] = ()
     """Its settings that other tasks lack."""
 
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Tokenizer,
-        settings: TaskSettings | None = None,
-        *,
-        communicator: Communicator = ALONE,
-    ) -> None:
-        self.settings, self.communicator = settings or TaskSettings(), communicator
+    def __init__(self, model: Any, tokenizer: Tokenizer, settings: TaskSettings | None = None) -> None:
+        self.settings = settings or TaskSettings()
         super().__init__(model, tokenizer, max_length=self.settings.max_length or None)
 
     @classmethod

@@ -55,20 +55,16 @@ class OneOfMany(FinetuneTask):
     def decode(self, logits: Array) -> Array:
         return logits.argmax(axis=1)
 
-    def text_and_classes(self, example: Labelled) -> tuple[Any, Sequence[str]]:
-        """Return the text of an example, and the names of its classes, for a report."""
-        return example.given, self.labels
-
     def report_row(self, logits: Logits, examples: Examples) -> Row:
-        answers, pairs = [], []
+        answers, pairs, have_labels = [], [], self.kind == "labels"
         for example, scores in zip(examples, logits, strict=True):
-            text, classes = self.text_and_classes(example)
+            text, *classes = (example.given, *self.labels) if have_labels else example.given  # a text and its choices
             true, (best, probability, _) = classes[example.target], best_label(Softmax()(scores), classes)
             pairs.append((true, best))
             entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
             answers.append(Shown(best != true, probability, entries))
         row = row_of(self.kind, answers)
-        return {**row, **confusion(pairs, self.labels)} if self.kind == "labels" else row
+        return {**row, **confusion(pairs, self.labels)} if have_labels else row
 
 
 class OneNumber(FinetuneTask):
@@ -229,7 +225,3 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def sequences_of(self, given: Any) -> list[Text]:
         text, *choices = given
         return [(text, choice) for choice in choices]
-
-    def text_and_classes(self, example: Labelled) -> tuple[Any, Sequence[str]]:
-        text, *choices = example.given
-        return text, choices

@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, pad_rows
-from npbert.data.task_files import GoldAnswer, Question, column_number, read_conll, read_squad
+from npbert.data.task_files import Question, column_number, read_conll, read_squad
 from npbert.inference import Answer, AnswerSpan, Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores, exact_match, squad_scores
@@ -31,7 +31,7 @@ from npbert.training.tasks.task import (
 
 OUTSIDE = "O"
 _AROUND = 160
-"""The characters of a passage before and after an answer in a report."""
+"""The characters of a passage before and after the first gold answer, in a report."""
 
 Tags = list[list[str]]
 """The tags of each sentence."""
@@ -80,7 +80,7 @@ class Tagging(FinetuneTask, Tag):
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         """Return the metrics of the tags; the loss is over the words that a model reads."""
         gold, predicted = self._tags(logits, examples)
-        right = [true == ours for true, ours in _pairs(gold, predicted)]
+        right = [true == ours for true, ours in zip(chain(*gold), chain(*predicted), strict=True)]
         scores = entity_scores(predicted, gold) if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
@@ -92,7 +92,8 @@ class Tagging(FinetuneTask, Tag):
         answers = []
         for example, true, ours in zip(examples, gold, predicted, strict=True):
             answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
-        return {**row_of("tags", answers), **confusion(_pairs(gold, predicted), [*self.labels, OUTSIDE])}
+        pairs = list(zip(chain(*gold), chain(*predicted), strict=True))
+        return {**row_of("tags", answers), **confusion(pairs, [*self.labels, OUTSIDE])}
 
     def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
         """Return the right tag of each word, and the most probable one, O for words cut off."""
@@ -113,11 +114,6 @@ class PartOfSpeech(Tagging):
     has_entities = False
 
 
-def _pairs(gold: Tags, predicted: Tags) -> list[tuple[str, str]]:
-    """Return the two tags of every word of all sentences."""
-    return list(zip(chain(*gold), chain(*predicted), strict=True))
-
-
 class QuestionAnswering(FinetuneTask, Answer):
     """The answer is a span of the passage. (Devlin et al. 2018, section 4.2; windows as in its code.)
 
@@ -134,12 +130,16 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def prepare(self, rows: Sequence[Question], path: str = "") -> list[Labelled]:
         """Return the windows of all questions, each with the first gold answer's place in it."""
-        windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
-        return [
-            Labelled(question, _find(encoding, question.answers[0]), encoding=encoding)
-            for question, encodings in zip(rows, windows, strict=True)
-            for encoding in encodings
-        ]
+        windows: Any = self.all_windows([row.question for row in rows], [row.passage for row in rows])
+        examples = []
+        for question, encodings in zip(rows, windows, strict=True):
+            text, start = question.answers[0]
+            first = start + len(text) - len(text.lstrip())  # tokens have no spaces
+            last = start + len(text.rstrip()) - 1
+            for encoding in encodings:
+                ends = tuple(encoding.char_to_token(place, 1) for place in (first, last))
+                examples.append(Labelled(question, (0, 0) if None in ends else ends, encoding=encoding))
+        return examples
 
     def collate(self, examples: Examples) -> Batch:
         batch = self.batch([example.encoding for example in examples])
@@ -158,7 +158,7 @@ class QuestionAnswering(FinetuneTask, Answer):
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         answered = self.answers(logits, examples)
         predictions = [span.text for _, span in answered]
-        gold = [_texts(question) for question, _ in answered]
+        gold = [[answer.text for answer in question.answers] for question, _ in answered]
         # logits (2, T): the mean of −log of the probabilities of the right start and the right end
         losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
         return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
@@ -166,32 +166,15 @@ class QuestionAnswering(FinetuneTask, Answer):
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers = []
         for question, span in self.answers(logits, examples):
-            gold = _texts(question)
+            gold = [answer.text for answer in question.answers]
+            passage, (text, start) = question.passage, question.answers[0]
+            end = start + len(text)
             entries = {
                 "texts": question.question,
                 "true": list(dict.fromkeys(gold)),
                 "predicted": span.text,
                 "probability": span.score,
-                "excerpt": _excerpt(question),
+                "excerpt": (passage[max(0, start - _AROUND) : start], text, passage[end : end + _AROUND]),
             }
             answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
         return row_of("answers", answers)
-
-
-def _texts(question: Question) -> list[str]:
-    return [answer.text for answer in question.answers]
-
-
-def _find(encoding: Any, answer: GoldAnswer) -> tuple[int, int]:
-    """Return the first and the last token of the answer, or (0, 0) if it is not completely in this window."""
-    first = answer.start + len(answer.text) - len(answer.text.lstrip())  # tokens have no spaces
-    last = answer.start + len(answer.text.rstrip()) - 1
-    start, end = encoding.char_to_token(first, 1), encoding.char_to_token(last, 1)
-    return (0, 0) if start is None or end is None else (start, end)
-
-
-def _excerpt(question: Question) -> tuple[str, str, str]:
-    """Return the passage before the first gold answer, the answer, and the passage after it."""
-    (text, start), passage = question.answers[0], question.passage
-    end = start + len(text)
-    return passage[max(0, start - _AROUND) : start], text, passage[end : end + _AROUND]

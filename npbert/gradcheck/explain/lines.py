@@ -22,7 +22,7 @@ from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, of_statement
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
-from npbert.gradcheck.explain.trace import Trace, telling, watched
+from npbert.gradcheck.explain.trace import telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
@@ -34,26 +34,23 @@ _ONLY = "only wrong gradients come from there."
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
     """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown."""
-    right = search.right
-    if right is None:
-        return
     for place in search.unknown:
-        for edit, is_new in sorted(_toward(place, search, right), key=lambda each: each[0].rank):
+        for edit, is_new in sorted(_toward(place, search), key=lambda each: each[0].rank):
             if search.trial.is_over:
                 return
             made = search.made(edit)
             if is_new and not (made or alone):
-                made = _made_known(edit, search, right)
+                made = _made_known(edit, search)
             if made:
                 yield made
 
 
-def _toward(unknown: CodePlace, search: Search, right: Trace) -> Iterator[tuple[Edit, bool]]:
+def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, bool]]:
     """Yield the edits of a statement with which it may have numbers of the right code, and whether they are new; none
     if it reads numbers that the right code lacks, as then an earlier line comes first."""
     here = [place for place in search.reach if place.statement is unknown.statement]
     if search.trial.is_over or not all(
-        right.names_of(array) for each in here if each.is_name for array in telling(each.value)
+        search.right.names_of(array) for each in here if each.is_name for array in telling(each.value)
     ):
         return
     code = search.code
@@ -91,20 +88,20 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     is_passed_on = place.is_given and not isinstance(place.expr, ast.BinOp)
     names = {name.id for name in names_in(place.expr)} if is_passed_on else set()
     for wrong, array in search.unknown.items():
-        is_known = search.right and search.right.has(array)  # under another name
+        is_known = search.right.has(array)  # under another name
         if wrong.is_target and text_of(wrong.expr) in names and not is_known:
             change = (edit.start, edit.end, edit.new)
             return of_statements(search.code, "result", [change], [wrong.statement, place.statement])
     return replace(edit, kind="result")
 
 
-def _made_known(edit: Edit, search: Search, right: Trace) -> Made | None:
+def _made_known(edit: Edit, search: Search) -> Made | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
     edit = edit.tidied()
     code = edit.applied
     if has_failed([search.trial.look(search.trial.compiled(code), search.first)]):
         return None
-    _, unknown = right.verdicts(watched(search.trial, code, places_in(code), search.first))
+    _, unknown = search.right.verdicts(watched(search.trial, code, places_in(code), search.first))
     if len(unknown) >= len(search.unknown):
         return None
     after = search.trial.looks(code)
@@ -123,7 +120,7 @@ def suspect(search: Search) -> tuple[CodePlace, str] | None:
                 return place, _LOST.format(name)
     computing = {each.statement for each in search.reach if each.is_whole and each.is_float}
     for place, array in search.unknown.items():
-        is_known = search.right and search.right.has(array)  # under another name
+        is_known = search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             return place, _NEW
     only = [place for place in search.reach if place.is_whole and place.is_float and not search.right]
@@ -139,7 +136,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     other term. None with the right numbers of an output where the code only begins to compute it."""
     code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    steps = search.right.steps if search.right else []
+    steps = search.right.steps
     for number, (_, step) in reversed([*enumerate(steps)]):
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:

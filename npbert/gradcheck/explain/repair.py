@@ -66,10 +66,9 @@ class Mending:
     """
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
-        self.trial, runs = Trial(oracle), None
-        if right:
-            runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
-        self._begun = functools.partial(Search, self.trial, forward, runs)
+        self.trial = trial = Trial(oracle)
+        runs = functools.cache(lambda k: Trace(watched(trial, right, places_in(right), k) if right else []))
+        self._begun = functools.partial(Search, trial, forward, runs)
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.looks(code)

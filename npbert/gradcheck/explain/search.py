@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of
+from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of, variables_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
@@ -49,14 +49,14 @@ class Search:
         self,
         trial: Trial,
         forward: str,
-        runs: Callable[[int], Trace] | None,
+        runs: Callable[[int], Trace],
         code: Code,
         now: list[Outlook],
     ) -> None:
         self.code, self.trial, self.now = code, trial, now
         first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
         self.first = first % (len(now) - 1)  # the last result is of the first sample again
-        self.right = runs(self.first) if runs else None
+        self.right = runs(self.first)
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         events = watched(trial, code, everything, self.first)
@@ -125,7 +125,6 @@ class Search:
     def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
         """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.
         is_new: also False if they repeat, or are those of a variable, and so may be right by chance"""
-        assert self.right is not None
         self.trial.left -= _PART
         try:
             arrays = list(telling(self.code.value(text, env)))
@@ -158,8 +157,7 @@ class Search:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
         code, vocabulary, fine = self.code, self.vocabulary, self.fine
         statements = list(dict.fromkeys(place.statement for place in self.places if not place.hidden))
-        nodes = [node for each in statements for node in ast.walk(each)]
-        computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        computed = {name for each in statements for name in variables_of(each)[0]}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(code, statements, fine)]
         most = max(self.reach.values(), default=0)
         for place, moves in self.reach.items():
@@ -181,7 +179,7 @@ class Search:
         """Yield the edits of a kind that add code in a place, if it then has numbers of the right code, as far as
         known."""
         for edit in edits_of(place, self.vocabulary, (kind,)):
-            is_open = self.right is None or place.hidden or not place.seen
+            is_open = not self.right or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit

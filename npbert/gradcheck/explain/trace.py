@@ -76,7 +76,7 @@ def copied(value: Any) -> Any:
 
 
 class Trace:
-    """The numbers of a run of a right code, for comparison."""
+    """The numbers of a run of a right code, for comparison; none, and false, without such a code."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
@@ -102,6 +102,9 @@ class Trace:
             if expr in read and (is_alone or place.is_result):
                 steps.append((place.name, read[expr]))
         return steps
+
+    def __len__(self) -> int:
+        return len(self.events)
 
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.

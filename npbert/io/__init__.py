@@ -28,6 +28,7 @@ from npbert.io.files import (
     read_text,
     remove_leftovers,
     write_json,
+    write_text,
     write_where_asked,
 )
 from npbert.io.launcher import ALONE, Communicator, launched, launched_rank
@@ -70,6 +71,7 @@ __all__ = [
     "write_json",
     "parse_json",
     "read_text",
+    "write_text",
     "write_where_asked",
     "JsonLines",
     "LAYERS_FILE",

@@ -44,7 +44,20 @@ from npbert.io.lines import (
     read_texts,
     write_json_lines,
 )
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
+from npbert.io.messages import (
+    LOGGER,
+    counted,
+    did_you_mean,
+    in_words,
+    is_quiet,
+    listed,
+    messages_on_standard_error,
+    note,
+    printable,
+    quiet,
+    tell,
+    warn,
+)
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 
 __all__ = [
@@ -90,6 +103,9 @@ __all__ = [
     "listed",
     "printable",
     "quiet",
+    "messages_on_standard_error",
+    "note",
+    "tell",
     "warn",
     "KINDS",
     "MANY",

@@ -58,7 +58,7 @@ from npbert.io.messages import (
     tell,
     warn,
 )
-from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
+from npbert.io.settings import Settings, setting
 
 __all__ = [
     "POSITIVE",
@@ -107,11 +107,7 @@ __all__ = [
     "note",
     "tell",
     "warn",
-    "KINDS",
-    "MANY",
     "Settings",
-    "check_values",
-    "kind_of",
     "setting",
     "JSON_LINES",
     "STANDARD_INPUT",

@@ -24,7 +24,6 @@ from npbert.gradcheck.explain import (
     Finding,
     Mending,
     describe,
-    describe_place,
 )
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, fact_of
@@ -87,7 +86,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
     if left:
-        verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
+        verdicts.append(_of_numbers(compared, left, describe(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
         promise = broken_promise(compared.failure.says)

@@ -1,9 +1,9 @@
 """Explains a wrong gradient by the small edit of the author's code that makes it right.
 
-The interface for other packages is here, besides `numbers.explain`: a `Code`; its `Mending` with an `Oracle`, which
-gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describe`, `describe_edit` and
-`describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code, and `UNKNOWN` for a
-place without an edit; and the `VARIATIONS` of numbers. All else may change.
+The interface for other packages is here, besides `numbers.explain`: a `Code`; its `Mending` with an Oracle, which gives
+an `Outlook` for each sample; the resulting `Finding`s, worded by `describe` and `describe_edit`; the `KINDS` of edits
+by cost, where those below `CHEAP` change existing code, and `UNKNOWN` for a place without an edit; and the `VARIATIONS`
+of numbers. All else may change.
 
 Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
 insert), `edits` (the visitor that applies them), `trial` (runs and counts), `search` (what may be wrong, and its edits
@@ -12,7 +12,7 @@ functions that run).
 """
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe, describe_edit, describe_place
+from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe, describe_edit
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import Mending
 from npbert.gradcheck.explain.trial import Outlook, is_number, outlook_of, wrong_among
@@ -32,6 +32,5 @@ __all__ = [
     "wrong_among",
     "describe",
     "describe_edit",
-    "describe_place",
     "in_manner",
 ]

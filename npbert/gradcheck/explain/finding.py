@@ -49,7 +49,7 @@ def describe(finding: Finding, *, edit: bool = False) -> str:
     """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
     right. Without an edit, only the place."""
     if finding.kind == UNKNOWN:
-        return describe_place(finding)
+        return f"{finding.cause}\n{_marked(finding)}"
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
     where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
     parts = [f"{_are(finding)} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
@@ -64,11 +64,6 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
     after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
     result = "the code runs" if finding.subject == RAISES else f"{_are(finding)} right"
     return f"With {change} {result}:\n{after}"
-
-
-def describe_place(finding: Finding) -> str:
-    """Return the place of the first wrong numbers, for a finding without a reason."""
-    return f"{finding.cause}\n{_marked(finding)}"
 
 
 def _are(finding: Finding) -> str:

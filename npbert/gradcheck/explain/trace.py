@@ -43,16 +43,15 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[E
             events.append((place, copied(value), trial.calls))
         return value
 
-    starts: list[Change] = []
-    ends: list[Change] = []
+    changes: list[Change] = []  # of two in one place, the second comes first in the text
     for number, place in enumerate(places):
         start, end = code.span(place.statement if place.is_target else place.expr)
         if place.is_target:
-            ends.append((end, end, f"; {HOOK}({number}, ({text_of(place.expr)}), locals())"))
+            changes.append((end, end, f"; {HOOK}({number}, ({text_of(place.expr)}), locals())"))
         else:
-            starts.insert(0, (start, start, f"{HOOK}({number}, ("))
-            ends.append((end, end, "), locals())"))
-    trial.look(trial.compiled(code.edited([*starts, *ends]), see), k)
+            changes.insert(0, (start, start, f"{HOOK}({number}, ("))
+            changes.append((end, end, "), locals())"))
+    trial.look(trial.compiled(code.edited(changes), see), k)
     return events
 
 

@@ -14,7 +14,6 @@ from pkgutil import resolve_name
 
 import npbert
 from npbert.cli.command import Command, UsageError, help_of, subcommands, switch, usage, values_of
-from npbert.cli.log import messages_on_standard_error, tell
 from npbert.io import (
     LOGGER,
     InputError,
@@ -24,7 +23,9 @@ from npbert.io import (
     in_words,
     launched,
     launched_rank,
+    messages_on_standard_error,
     printable,
+    tell,
     worded_by,
 )
 

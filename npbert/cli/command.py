@@ -12,19 +12,8 @@ from dataclasses import Field, dataclass, field, fields
 from itertools import takewhile
 from typing import Any, ClassVar
 
-from npbert.io import (
-    KINDS,
-    MANY,
-    InputError,
-    Place,
-    Setting,
-    Settings,
-    Wanted,
-    check_values,
-    did_you_mean,
-    kind_of,
-    setting,
-)
+from npbert.io import InputError, Place, Setting, Wanted, did_you_mean
+from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 
 _LEFT = 26
 """Columns for the names of options in the help."""

@@ -16,7 +16,7 @@ from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
 from npbert.data.task_files import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
-from npbert.inference.search import PRECISIONS, at_precision
+from npbert.inference.embed import PRECISIONS, at_precision
 from npbert.io import (
     JSON_LINES,
     STANDARD_INPUT,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
-from npbert.cli.log import note
 from npbert.inference import FillMask
-from npbert.io import InputError, check_writable, setting
+from npbert.io import InputError, check_writable, note, setting
 from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
 from npbert.pages.number.export import masked_sentences

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from npbert.cli.command import Command, argument, subcommands
-from npbert.cli.log import note
 from npbert.data import IS_NEXT, Example, collate, mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io import Wanted, at_least, read_texts, setting
+from npbert.io import Wanted, at_least, note, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import PICTURE_NAME
 

@@ -11,7 +11,6 @@ from textwrap import shorten
 from typing import Any, ClassVar
 
 from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.log import note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.io import (
@@ -20,8 +19,10 @@ from npbert.io import (
     Setting,
     counted,
     import_extra,
+    note,
     printable,
     quiet,
+    tell,
     write_json_lines,
 )
 from npbert.training import (

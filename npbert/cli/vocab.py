@@ -6,9 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from npbert.cli.command import Command, argument, switch
-from npbert.cli.log import note
 from npbert.data import COUNT, Tokenizer, text_files
-from npbert.io import Wanted, counted, setting
+from npbert.io import Wanted, counted, note, setting
 
 SOURCE = Path(__file__).with_name("example_files")
 

@@ -58,10 +58,9 @@ def _by_threadpoolctl() -> BlasThreads | None:
 class _State:
     """The users that hold BLAS, and BLAS's own number of threads, which it had before the first of them."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users: set[object] = set()
-        self.own_count = 1
+    lock = threading.Lock()
+    users: frozenset[object] = frozenset()
+    own_count = 1
 
 
 def count_of_its_own() -> int:
@@ -85,7 +84,7 @@ def hold(user: object, threads: int = 1) -> bool:
             _state.own_count = blas.get()
         elif threads > 1:
             return False
-        _state.users.add(user)
+        _state.users |= {user}
         blas.set(threads)
     return True
 
@@ -98,7 +97,7 @@ def release(user: object) -> None:
         with _state.lock:
             if _state.users == {user} and (blas := blas_threads()):
                 blas.set(_state.own_count)
-            _state.users.discard(user)
+            _state.users -= {user}
 
 
 @contextlib.contextmanager
@@ -116,11 +115,10 @@ def hold_blas(threads: int = 1) -> Iterator[bool]:
 
 def start_in_child() -> None:
     """A forked process has none of the users: threads.py calls this there."""
-    global _state
-    parent, _state = _state, _State()
+    users, _state.users, _state.lock = _state.users, frozenset(), threading.Lock()
     blas = blas_threads()
-    if blas and parent.users:
-        blas.set(parent.own_count)
+    if blas and users:
+        blas.set(_state.own_count)
 
 
 _state = _State()

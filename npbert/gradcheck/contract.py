@@ -24,10 +24,12 @@ _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, an
 
 
 class Call:
-    """A forward on a new tape, and its backward, with copies of all arguments."""
+    """A forward on a new tape, which sets gradients to 0, and its backward, with copies of all arguments."""
 
     def __init__(self, function: ScalarFunction) -> None:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
+        for parameter in function.parameters.values():
+            parameter.zero_grad()
         inputs = {name: copied(value) for name, value in function.named_inputs()}
         held = SimpleNamespace(**inputs | named("dy", self.dy))
         self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
@@ -101,7 +103,7 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     """
     with function.unchanged():
         before = function.made(np.copy)
-        alone = _gradients(function)
+        alone = Call(function).backward()
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
                 raise GradientError("forward returns another y in a second call: give it a seed")
@@ -112,27 +114,16 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         return alone
 
 
-def _gradients(function: ScalarFunction) -> Gradients:
-    _zero_grad(function)
-    return Call(function).backward()
-
-
-def _zero_grad(function: ScalarFunction) -> None:
-    for parameter in function.parameters.values():
-        parameter.zero_grad()
-
-
 def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradients) -> None:
     """Raise an error unless two calls in turn give what each gives alone. before: the values before all calls."""
     another = copy.copy(function)
     another.inputs, another.dy = list(map(different, function.inputs)), tuple(map(different, function.dy))
     another.rng = np.random.default_rng(0) if function.rng else None
-    other_alone = _gradients(another)
+    other_alone = Call(another).backward()
     for name, parameter in function.parameters.items():
         if not np.array_equal(parameter.value, before[name], equal_nan=True):
             raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
-    _zero_grad(function)
     call, other = Call(function), Call(another)
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
@@ -142,7 +133,7 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)
     call.check_returned()
-    _check_same(_gradients(function), alone, "differs after a second backward has added its own")
+    _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
 
 
 def _check_outputs(function: ScalarFunction) -> None:

@@ -134,7 +134,7 @@ class ScalarFunction:
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
         size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
-        return {name: size / spread(array) for name, array in self.variables.items()}
+        return self.made(lambda array: size / spread(array))
 
     def random_step(self, number: int) -> Gradients:
         """Return the random step of this number for each variable, relative to its spread."""

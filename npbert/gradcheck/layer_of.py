@@ -36,9 +36,9 @@ def as_layer(
         return given, tuple(inputs)
     form = _form(given, inputs)
     find(form, grads or {}, wrt)
-    values = mapped(_as_array, list(form.values.values()))
+    values = mapped(_as_array, tuple(form.values.values()))
     check_moves(form, values)
-    return form, tuple(values)
+    return form, values
 
 
 def _form(given: Any, inputs: Sequence[Any]) -> Form:
@@ -47,8 +47,8 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
         return EngineForm(given, names_given(given, len(inputs)), inputs)
     if is_stateful(given):
         return form_of_object(given, mapped(_as_array, list(inputs)))
-    parts, rest = list(given) if isinstance(given, tuple | list) else [given], list(inputs)
-    while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
+    parts, rest = as_list(given), list(inputs)
+    if len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
     tensor = next((type(value) for value in rest if is_tensor(value)), None)
     return _form_of_functions(parts, mapped(lambda value: own(_as_array(value)), rest), tensor)

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.inference.embed import Embed
-from npbert.inference.search import Hit, scaled, similarity
+from npbert.inference.embed import Embed, Hit, scaled, similarity
 from npbert.inference.task import ForTexts
 from npbert.io import InputError
 from npbert.layers import Softmax

@@ -28,6 +28,7 @@ from npbert.io.files import (
     read_text,
     remove_leftovers,
     write_json,
+    write_text,
     write_where_asked,
 )
 from npbert.io.launcher import ALONE, Communicator, launched, launched_rank
@@ -43,8 +44,21 @@ from npbert.io.lines import (
     read_texts,
     write_json_lines,
 )
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
-from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
+from npbert.io.messages import (
+    LOGGER,
+    counted,
+    did_you_mean,
+    in_words,
+    is_quiet,
+    listed,
+    messages_on_standard_error,
+    note,
+    printable,
+    quiet,
+    tell,
+    warn,
+)
+from npbert.io.settings import Settings, setting
 
 __all__ = [
     "POSITIVE",
@@ -70,6 +84,7 @@ __all__ = [
     "write_json",
     "parse_json",
     "read_text",
+    "write_text",
     "write_where_asked",
     "JsonLines",
     "LAYERS_FILE",
@@ -88,12 +103,11 @@ __all__ = [
     "listed",
     "printable",
     "quiet",
+    "messages_on_standard_error",
+    "note",
+    "tell",
     "warn",
-    "KINDS",
-    "MANY",
     "Settings",
-    "check_values",
-    "kind_of",
     "setting",
     "JSON_LINES",
     "STANDARD_INPUT",

@@ -138,8 +138,13 @@ def _sync_folder(folder: Path) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write `value`, perhaps with NumPy's numbers, as indented JSON, by atomic_write."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=methodcaller("item"))
+    write_text(path, f"{text}\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the text as UTF-8, by atomic_write."""
     with atomic_write(path) as written:
-        written.write_text(f"{text}\n", encoding="utf-8")
+        written.write_bytes(text.encode())
 
 
 def read_text(path: Path) -> str:

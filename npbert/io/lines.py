@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from npbert.io.errors import STANDARD_INPUT, Place
-from npbert.io.files import FileError, atomic_write, decode, naming, read_stream, read_text, write_where_asked
+from npbert.io.files import (
+    FileError,
+    atomic_write,
+    decode,
+    naming,
+    read_stream,
+    read_text,
+    write_text,
+    write_where_asked,
+)
 from npbert.io.messages import CONTROL, LOGGER, warn
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -108,8 +117,7 @@ class JsonLines:
         """
         line = _line({"step": step, **row}, self.digits)
         if not self.path.exists():
-            with atomic_write(self.path):
-                pass  # creates a file whose name survives a power cut
+            write_text(self.path, "")  # a file whose name survives a power cut
         with naming(self.path), self.path.open("ab", buffering=0) as file:
             while line:  # on a full disk, the second write raises the error
                 line = line[file.write(line) :]

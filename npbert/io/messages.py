@@ -1,4 +1,5 @@
-"""The logger "npbert", and helpers for messages: printable text, counts, lists of names, and corrections of a name."""
+"""The logger "npbert", its messages as lines on standard error, and helpers for them: printable text, counts, lists of
+names, and corrections of a name."""
 
 import difflib
 import io
@@ -7,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 LONGEST_LINE, MOST_LINES = 600, 30
@@ -37,6 +38,44 @@ def quiet(level: int = logging.ERROR) -> Iterator[None]:
         yield
     finally:
         LOGGER.setLevel(before)
+
+
+@contextmanager
+def messages_on_standard_error() -> Iterator[None]:
+    """Within it, npbert's log and all warnings are lines on standard error.
+
+    Afterwards, the logging and warnings of the program are as before.
+    """
+    handler, before = _Lines(), LOGGER.propagate
+    LOGGER.addHandler(handler)
+    LOGGER.propagate = False
+    try:
+        with quiet(logging.INFO), warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)  # a line for the user, even with PYTHONWARNINGS=error
+            warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", message)
+            yield
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.propagate = before
+
+
+class _Lines(logging.Handler):
+    """A handler that prints `npbert: a note or a warning` or `npbert: error: …`."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(f"npbert: {'error: ' * (record.levelno >= logging.ERROR)}{printable(record.getMessage())}")
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error, unless it is closed."""
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def note(line: str) -> None:
+    """Print a line that is not a result, unless npbert is quiet."""
+    if not is_quiet():
+        print(line, flush=True)
 
 
 def print_any_letter() -> None:

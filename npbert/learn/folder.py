@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from npbert.io import FileError, Setting, atomic_write, did_you_mean
+from npbert.io import FileError, Setting, did_you_mean, write_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL, EXERCISES, VARIANTS
 
@@ -33,8 +33,7 @@ def write_missing(folder: Path, exercises: Mapping[int, Exercise] = EXERCISES) -
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in exercises.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
-        with atomic_write(folder / exercise.file_name) as unfinished:
-            unfinished.write_text(exercise.source, encoding="utf-8")
+        write_text(folder / exercise.file_name, exercise.source)
     return missing
 
 

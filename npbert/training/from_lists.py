@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Classify, Embed
-from npbert.io import FileError, InputError, Place, Setting, atomic_write, worded_by
+from npbert.io import FileError, InputError, Place, Setting, worded_by, write_text
 from npbert.io.lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
@@ -143,8 +143,7 @@ def _written(examples: dict[Path, Rows], *, overwrite: bool) -> Iterator[None]:
             if overwrite or not path.exists():
                 new.append(path)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_write(path) as written:
-                    written.write_text(text, encoding="utf-8")
+                write_text(path, text)
             elif path.read_text(encoding="utf-8") != text:
                 raise FileError(f"{path} has other examples; for a new run, choose another folder")
         yield

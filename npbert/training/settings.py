@@ -21,11 +21,11 @@ from npbert.io import (
     Settings,
     Wanted,
     at_least,
-    atomic_write,
     did_you_mean,
     import_extra,
     read_text,
     setting,
+    write_text,
 )
 
 SETTINGS_FILE = "settings.toml"
@@ -117,8 +117,7 @@ def save_settings(settings: Settings, folder: Path) -> None:
     for entry in fields(settings):
         value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
         lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
-    with atomic_write(folder / SETTINGS_FILE) as path:
-        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    write_text(folder / SETTINGS_FILE, "\n".join([*lines, ""]))
 
 
 def check_names(kind: type[Settings], given: Iterable[str]) -> None:

@@ -12,8 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from npbert.cli import main
-from npbert.cli.log import messages_on_standard_error
-from npbert.io import ALONE
+from npbert.io import ALONE, messages_on_standard_error
 from npbert.io.files import FileError, read_text
 from npbert.io.lines import read_lines
 from npbert.io.messages import LOGGER, is_quiet, printable

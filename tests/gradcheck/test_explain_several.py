@@ -118,6 +118,28 @@ def test_the_share_of_a_row_is_told_also_for_labels_that_are_floats(loss, line, 
     assert finding.line == loss.__code__.co_firstlineno + line and finding.wanted == f"{wanted} / len(x)"
 
 
+MEAN_OF_TARGETS = """
+def forward(self, scores, labels, tape=NO_TAPE):
+    is_target = labels != -100
+    tape.keep(self, scores=scores, labels=labels, is_target=is_target)
+    return (scores[np.arange(len(labels)), labels * is_target] ** 2)[is_target].mean()
+
+def backward(self, dy, tape):
+    scores, labels, is_target = tape.take(self)
+    dx = np.zeros(scores.shape)
+    rows = np.arange(len(labels))[is_target]
+    dx[rows, labels[is_target]] = 2 * dy * scores[rows, labels[is_target]] / scores.size
+    return dx
+"""
+
+
+def test_an_edit_is_right_for_ignored_labels_too():
+    """Where none is ignored, len(labels) is as right as len(rows)."""
+    report = check_gradients(written(MEAN_OF_TARGETS), X, np.array([0, 2, 1, 1, 3]))
+    (finding,) = report.diagnosis
+    assert finding.line == 11 and finding.wanted in ("rows.size", "len(rows)", "is_target.sum()")
+
+
 class SlopeOracle:
     """Judges a function for the derivative of x tanh(x)."""
 

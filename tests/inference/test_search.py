@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from npbert.inference import Hit, semantic_search, similarity
-from npbert.inference.search import at_precision
+from npbert.inference.embed import at_precision
 
 RNG = np.random.default_rng(0)
 A, B = RNG.standard_normal((5, 7)).astype(np.float32), RNG.standard_normal((9, 7)).astype(np.float32)
@@ -49,8 +49,8 @@ def test_a_search_is_a_stable_sort_cut_short(data, num_queries, num_vectors, top
     best = np.argsort(-scores, axis=1, kind="stable")[:, :top_k]
     wanted = [list(zip(ids, scores[query, ids], strict=True)) for query, ids in enumerate(best)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("npbert.inference.search.QUERIES_AT_ONCE", data.draw(st.integers(1, 5)))
-        patch.setattr("npbert.inference.search.LARGEST_PIECE", data.draw(st.integers(1, 20)))
+        patch.setattr("npbert.inference.embed.QUERIES_AT_ONCE", data.draw(st.integers(1, 5)))
+        patch.setattr("npbert.inference.embed.LARGEST_PIECE", data.draw(st.integers(1, 20)))
         assert semantic_search(queries, corpus, top_k=top_k, similarity_fn_name="dot") == wanted
 
 

@@ -13,9 +13,9 @@ functions that run).
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe, describe_edit, describe_place
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
-from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
-from npbert.gradcheck.explain.trial import Oracle, Outlook, is_number, outlook_of, wrong_among
+from npbert.gradcheck.explain.grammar import CHEAP, KINDS
+from npbert.gradcheck.explain.repair import Mending
+from npbert.gradcheck.explain.trial import Outlook, is_number, outlook_of, wrong_among
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 
 __all__ = [
@@ -23,16 +23,13 @@ __all__ = [
     "KINDS",
     "UNKNOWN",
     "VARIATIONS",
-    "TRIES",
     "Code",
     "Finding",
     "Mending",
-    "Oracle",
     "Outlook",
     "is_number",
     "outlook_of",
     "wrong_among",
-    "EditStep",
     "describe",
     "describe_edit",
     "describe_place",

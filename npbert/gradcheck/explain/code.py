@@ -12,7 +12,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from types import CodeType
@@ -147,6 +147,35 @@ def _functions_in(text: bytes) -> list[ast.FunctionDef]:
 def text_of(node: ast.AST) -> str:
     """Return the node's source, as Python unparses it."""
     return ast.unparse(node)
+
+
+@cache
+def names_in(tree: ast.AST) -> list[ast.Name]:
+    """Return the names that are read for their numbers, not for their shape."""
+    shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return [name for name in names if name not in shapes]
+
+
+def depends(one: ast.stmt, other: ast.stmt) -> bool:
+    """True if one of the statements changes what the other uses."""
+    (changed, used), (others_changed, others_used) = variables_of(one), variables_of(other)
+    return bool(changed & others_used or others_changed & used)
+
+
+@cache
+def variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """Return the variables and attributes that a statement changes, and all that it uses."""
+    changed, used = set[str](), set[str]()
+    for node in ast.walk(statement):
+        base = node
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name | ast.Attribute):
+            used.add(text_of(base))
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                changed.add(text_of(base))
+    return changed, used
 
 
 def tidied(text: str) -> str:

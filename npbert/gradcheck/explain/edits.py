@@ -7,12 +7,11 @@ import itertools
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 
-from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
-from npbert.gradcheck.explain.grammar import Rule, rules_for
+from npbert.gradcheck.explain.code import Change, Code, depends, names_in, text_of, tidied, variables_of
+from npbert.gradcheck.explain.grammar import CHEAP, KINDS, Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trial import is_multiple
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -31,7 +30,7 @@ Uses = dict[tuple[int, int], ast.stmt]
 
 @dataclass(frozen=True)
 class Edit:
-    """code: before the edit   kind, cost: see reasons.py   line: in the author's file   start: in the code's text
+    """code: before the edit   kind, cost: see grammar.py   line: in the author's file   start: in the code's text
     old, new: the affected expression in brackets, or whole statements, and what replaces it
     told: the statement to show, of an edit of whole statements
     """
@@ -156,8 +155,8 @@ def _moved_lines(
     a loop."""
     text, line, (start, end) = code.text, code.source(statement), code.span(statement)
     above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
-    earlier = [other for other in reversed(before) if _depends(statement, other)]
-    later = [other for other in after if _depends(statement, other)]
+    earlier = [other for other in reversed(before) if depends(statement, other)]
+    later = [other for other in after if depends(statement, other)]
     around = [other for other in earlier if statement in ast.walk(other)]
     into = [other.body[0] for other in later if isinstance(other, ast.For)]
     ahead = dict.fromkeys([*earlier[:1], *around, *into])
@@ -172,7 +171,7 @@ def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> I
     """Yield the use of a variable as it was before a statement changed it, alone or added, and the addition of what a
     call returns, if that is not used: in every place after the statement, alone and with all places after it."""
     start, _ = code.span(statement)
-    changed, _ = _variables_of(statement)
+    changed, _ = variables_of(statement)
     lost = changed if isinstance(statement, ast.AugAssign) else changed & {name.id for name in names_in(statement)}
     for name, uses in _uses_in(code, after).items():
         kind, first, news = "overwritten", f"{name}_before = np.copy({name}); ", ["{}_before", "({0} + {0}_before)"]
@@ -205,35 +204,6 @@ def _with_uses(code: Code, kind: str, statement: ast.stmt, changes: Sequence[Cha
 
 def _indent(statement: ast.stmt) -> str:
     return "\n" + " " * statement.col_offset
-
-
-@cache
-def names_in(tree: ast.AST) -> list[ast.Name]:
-    """Return the names that are read for their numbers, not for their shape."""
-    shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    return [name for name in names if name not in shapes]
-
-
-def _depends(one: ast.stmt, other: ast.stmt) -> bool:
-    """True if one of the statements changes what the other uses."""
-    (changed, used), (others_changed, others_used) = _variables_of(one), _variables_of(other)
-    return bool(changed & others_used or others_changed & used)
-
-
-@cache
-def _variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """Return the variables and attributes that a statement changes, and all that it uses."""
-    changed, used = set[str](), set[str]()
-    for node in ast.walk(statement):
-        base = node
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name | ast.Attribute):
-            used.add(text_of(base))
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                changed.add(text_of(base))
-    return changed, used
 
 
 def of_statements(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code, tidied
 from npbert.gradcheck.explain.edits import Edit
+from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trial import RAISES
 
 UNKNOWN = "unknown"
@@ -22,7 +22,7 @@ def d(name: str) -> str:
 class Finding:
     """A mistake in the author's code, or a fact about the wrong numbers.
 
-    kind: see reasons.py   subject: the wrong gradients, such as "dW, db"   place: the statement, as written
+    kind: see grammar.py   subject: the wrong gradients, such as "dW, db"   place: the statement, as written
     found: the wrong piece of it, or the first wrong numbers, if no edit is known   wanted: the right piece
     cause: the reason, in one or two sentences
     line: in the author's file, or 0; file: its name, if there may be several

@@ -24,7 +24,7 @@ import npbert
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
-from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import Sample, samples_of
 from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, outlook_of, quiet

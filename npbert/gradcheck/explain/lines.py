@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.gradcheck.explain.code import Code, text_of, tidied
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, names_in, of_statements, statement_edits
+from npbert.gradcheck.explain.code import names_in, text_of, tidied
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, of_statements, statement_edits
+from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
-from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Made, Search
-from npbert.gradcheck.explain.trace import Event, Trace, telling, watched
+from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
@@ -136,18 +135,24 @@ def suspect(search: Search) -> tuple[CodePlace, str] | None:
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
-    """Yield the expressions of the right run as edits of a place; of a sum that it has one term of, the other term.
-    None with the right numbers of an output where the code only begins to compute it."""
+    """Yield the expressions of the right run as edits of a place, the last first; of a sum that it has one term of, the
+    other term. None with the right numbers of an output where the code only begins to compute it."""
     code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    for text, value in _right_expressions(place, search.right.events if search.right else (), code):
-        if any(is_equal(value, right) for right in begins):
-            continue
-        kind = "expression"
-        for term, rest in _terms_of(text):
-            if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
-                kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
-        yield edit_of(code, place, kind, text)
+    steps = search.right.steps if search.right else []
+    for number, (_, step) in reversed([*enumerate(steps)]):
+        if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
+            try:
+                text = _in_names(step, steps[:number], place.env)
+                value = np.asarray(code.value(text, place.env))
+            except Exception:  # a name without a value here, or code of the author's that fails
+                continue
+            if _is_same(value, step.value) and not any(is_equal(value, right) for right in begins):
+                kind = "expression"
+                for term, rest in _terms_of(text):
+                    if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
+                        kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
+                yield edit_of(code, place, kind, text)
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:
@@ -156,34 +161,6 @@ def _terms_of(text: str) -> list[tuple[str, str]]:
         case ast.BinOp(left, ast.Add(), right):
             return list(itertools.permutations((text_of(left), text_of(right)), 2))
     return []
-
-
-def _right_expressions(place: CodePlace, right: Sequence[Event], code: Code) -> Iterator[tuple[str, Array]]:
-    """Yield the expressions of a right run with their floats, the last first. code: the author's"""
-    steps = _steps(right)
-    for number in reversed(range(len(steps))):
-        _, step = steps[number]
-        if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
-            try:
-                text = _in_names(step, steps[:number], place.env)
-                value = code.value(text, place.env)
-            except Exception:  # a name without a value here, or code of the author's that fails
-                continue
-            if _is_same(value, step.value):
-                yield text, np.asarray(value)
-
-
-def _steps(right: Sequence[Event]) -> list[tuple[str, CodePlace]]:
-    """Return what the right code assigns to names, and its results; each with its name, if assigned to one."""
-    places = list(dict.fromkeys(place for place, _, _ in right))
-    read = {place.expr: place for place in places}
-    steps = []
-    for place in places:
-        is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
-        expr = place.statement.value if is_alone and isinstance(place.statement, ast.Assign) else place.expr
-        if expr in read and (is_alone or place.is_result):
-            steps.append((place.name, read[expr]))
-    return steps
 
 
 def _in_names(step: CodePlace, steps: Sequence[tuple[str, CodePlace]], known: Mapping[str, Any]) -> str:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, text_of
-from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, names_in, statement_edits
-from npbert.gradcheck.explain.grammar import rules_for
+from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of
+from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
+from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
-from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
@@ -24,12 +23,8 @@ from npbert.gradcheck.inputs import magnitude
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
 than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
-_MORE = 0.3
-"""The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
-_ELSEWHERE = 0.3
-"""The same, more, after an edit that also changes an output that stays wrong: it may be before the mistake."""
-_UNREAD = 0.6
-"""The same, for another variable in the place of one that is then never read: what computes that may be wrong."""
+_MORE = 0.6
+"""The extra cost allowed to an edit that mends more than the first that helps, as between neighbors among the kinds."""
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _OF_A_PART = 0.7
@@ -88,19 +83,16 @@ class Search:
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
             return len(now.wrong)
         rng = np.random.default_rng(0)
-        then = self._moved(place, lambda value: value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE)
-        spoiled = now.right - then.right
-        if spoiled and all(_is_nothing(now, name) for name in spoiled):  # a sum that is 0 may stay so
-            self.trial.left += 1  # one place is one try
-            then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
-        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
-        is_kept = now.right <= then.right and then.wrong <= now.wrong
-        is_spoiled = not (is_kept or RAISES in then.wrong or is_shared)
-        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
-    def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:
-        """Return the result on the first wrong sample, with the value of a place changed."""
-        return self.trial.look(self._with(place, lambda _, value_as_it_was: change(value_as_it_was())), self.first)
+        def moved(_: Any, value: Callable[[], Any]) -> Any:
+            was = value()
+            return was * (1 + _A_LITTLE * rng.random(np.shape(was))) + _A_LITTLE
+
+        then = self.trial.look(self._with(place, moved), self.first)
+        spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
+        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
+        is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
+        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
         """Return the code with another value in a place."""
@@ -156,19 +148,10 @@ class Search:
                     return [made]
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    most = min(most, cost + self._more(made))
+                    most = min(most, cost + (_TO_RUN if has_failed(self.now) else _MORE))
                 if self.trial.is_over:
                     break
         return sorted(found, key=self.badness)[:1]
-
-    def _more(self, made: Made) -> float:
-        """Return the extra cost allowed to an edit that is better."""
-        _, after = made
-        if not wrong_in(after):
-            return _UNREAD
-        if has_failed(self.now):
-            return _TO_RUN
-        return _MORE + _ELSEWHERE * bool(moved_by(self.now, after))
 
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
@@ -205,7 +188,7 @@ class Search:
 
 
 def _leaves_unread(made: Made) -> bool:
-    """True for another variable in the place of one that is never read then."""
+    """True for another variable in the place of one that is never read then: what computes that may be wrong."""
     edit, _ = made
     is_name = edit.kind == "wrong name" and edit.old.isidentifier()
     return is_name and edit.old not in {each.id for each in names_in(edit.applied.functions[0])}

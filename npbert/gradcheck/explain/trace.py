@@ -12,6 +12,7 @@ import contextlib
 import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,19 @@ class Trace:
             for number in key[1]:
                 self._having.setdefault(number, []).append(key)
         self._all_names = {name for names in self._names.values() for name in names} - {""}
+
+    @cached_property
+    def steps(self) -> list[tuple[str, CodePlace]]:
+        """What the code assigns to names, and its results; each with its name, if assigned to one."""
+        places = list(dict.fromkeys(place for place, _, _ in self.events))
+        read = {place.expr: place for place in places}
+        steps = []
+        for place in places:
+            is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
+            expr = getattr(place.statement, "value", None) if is_alone else place.expr
+            if expr in read and (is_alone or place.is_result):
+                steps.append((place.name, read[expr]))
+        return steps
 
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.

@@ -15,10 +15,10 @@ from npbert.io import (
     METRICS_FILE,
     SHOWN_FILE,
     FileError,
-    atomic_write,
     check_writable,
     import_extra,
     read_json_lines,
+    write_text,
     write_where_asked,
 )
 from npbert.pages.html import ICON, PAGES, page, resource, visible
@@ -134,12 +134,11 @@ def write_report(*folders: str | Path, path: str | Path = "") -> Path:
     runs = list(map(Run, folders))
     place = Path(path or ("compared.html" if runs[1:] else runs[0].folder / "report.html"))
     check_writable(place, ICON)
-    whole = (comparison_page(runs) if runs[1:] else report_page(runs[0])).encode()
+    whole = comparison_page(runs) if runs[1:] else report_page(runs[0])
     if path or runs[1:]:
-        write_where_asked(place, [whole])
+        write_where_asked(place, [whole.encode()])
     else:  # in a folder of others, a link is not followed
-        with atomic_write(place) as file:
-            file.write_bytes(whole)
+        write_text(place, whole)
     return place
 
 

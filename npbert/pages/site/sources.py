@@ -8,9 +8,8 @@ import pkgutil
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from npbert.catalogue import CATALOGUE
 from npbert.core import Tape
@@ -79,8 +78,7 @@ def _reference(room: str) -> str:
     return f"# {module}\n\n" + fence("{eval-rst}", f".. automodule:: {module}\n   :members:\n   :imported-members:")
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """The data for the pages of source files.
 
     chapters: each text by its path. proofs: from `prove`. bugs: from `read_bugs`. followed: the files with lines on the

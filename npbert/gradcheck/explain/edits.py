@@ -8,14 +8,11 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from npbert.gradcheck.explain.code import Change, Code, depends, names_in, text_of, tidied, variables_of
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS, Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.trial import is_equal
+from npbert.gradcheck.explain.trial import is_multiple
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
@@ -104,18 +101,8 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                is_factor = kind == "wrong name" and _is_multiple(place.value, place.env.get(new.strip("()")))
+                is_factor = kind == "wrong name" and is_multiple(place.value, place.env.get(new.strip("()")))
                 yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine or is_factor))
-
-
-def _is_multiple(one: Any, other: Any) -> bool:
-    """True for an array and a multiple of it: not another variable is missing, but a factor."""
-    if not (
-        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.size > 1 and one.shape == other.shape
-    ):
-        return False
-    at = np.abs(one).argmax()
-    return bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)
 
 
 def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:

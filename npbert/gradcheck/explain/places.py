@@ -21,7 +21,7 @@ class CodePlace:
 
     count: "index", "axis" or "range" if it is a part of one. hidden: its variables cannot be seen from outside.
     is_whole: it is a value of its statement, alone or with others. is_function: it is called.
-    seen, value, env: whether it was computed, its first value, and the local variables then.
+    seen, value, env: whether it was computed, its first value in the last call, and the local variables then.
     """
 
     expr: Any

@@ -32,12 +32,13 @@ Event = tuple[CodePlace, Any, int]
 def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[Event]:
     """Run the code on sample k; return the values at its places, in the order of the run."""
     events: list[Event] = []
+    seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        if not place.seen:
-            place.seen, place.value = True, copied(value)
+        if number not in seen and calls.setdefault(number, 0) < trial.calls:
+            calls[number], place.seen, place.value = trial.calls, True, copied(value)
             place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:
             events.append((place, copied(value), trial.calls))

@@ -10,6 +10,7 @@ What is told, in this order:
    the rest a fact (`fact_of`).
 """
 
+import ast
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from npbert.gradcheck.explain import (
     Mending,
     describe,
 )
+from npbert.gradcheck.explain.code import names_in
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, fact_of
 from npbert.learn.failure import sentence
@@ -65,10 +67,10 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
 
 
 def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
-    """Return the exception, with the other lines whose edits make the code run."""
+    """Return the exception, with the lines whose edits make the code run, unless its own line is one of them."""
     lines = [f"line {line}" for line in sorted({each.line for each in findings if each.is_edit})]
-    elsewhere = [line for line in lines if f"{line} " not in compared.failure.says.lower()]
-    told = f"It comes from {' and '.join(elsewhere)}." if elsewhere else ""
+    is_there = any(f"{line} " in compared.failure.says.lower() for line in lines)
+    told = f"It comes from {' and '.join(lines)}." if lines and not is_there else ""
     return Verdict(compared.failure.says, told, findings).because_of(compared.failure.because)
 
 
@@ -126,9 +128,18 @@ def findings_of(compared: Comparison) -> list[Finding]:
     found = [
         each for each in (step.finding for step in own.steps) if all(line in source for line in each.place.split("\n"))
     ]
+    unread = sorted(_parameters_read(plain) - _parameters_read(code)) if plain else []
+    found += [Finding(UNKNOWN, "", cause=f"{name} is not used.") for name in unread]
     found += filter(None, [own.suspect()])
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found]
+
+
+def _parameters_read(code: Code) -> set[str]:
+    """Return the parameters that are read for their numbers, except to check them."""
+    function = code.functions[0]
+    body = [each for each in function.body if not ast.unparse(each).startswith("check_")]
+    return {each.arg for each in function.args.args} & {name.id for each in body for name in names_in(each)}
 
 
 def _briefly(names: set[str], wrong: set[str]) -> str:

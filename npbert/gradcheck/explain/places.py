@@ -124,15 +124,12 @@ def _count_in(child: ast.AST, node: ast.AST) -> str:
             return "index"
         case ast.keyword(arg="axis" | "axes"):
             return "axis"
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _REDUCING and _is_literal(child):
-            return "axis"
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _REDUCING:
+            if isinstance(getattr(child, "operand", child), ast.Constant):
+                return "axis"
         case ast.Call(func=ast.Name(id="range")):
             return "range"
     return ""
-
-
-def _is_literal(node: ast.AST) -> bool:
-    return isinstance(getattr(node, "operand", node), ast.Constant)
 
 
 def _is_written(child: ast.AST, node: ast.AST) -> bool:

@@ -82,9 +82,9 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     verdicts = []
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
-        reasons = _reasons(compared.blank, finding.subject.split(", "))
+        reasons = _reasons(compared.blank, sorted(finding.names))
         verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
-    explained = {name for each in edits for name in each.subject.split(", ")}
+    explained = {name for each in edits for name in each.names}
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
     if left:
@@ -125,14 +125,12 @@ def findings_of(compared: Comparison) -> list[Finding]:
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
-    found = [
-        each for each in (step.finding for step in own.steps) if all(line in source for line in each.place.split("\n"))
-    ]
+    found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
     unread = sorted(_parameters_read(plain) - _parameters_read(code)) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"{name} is not used.") for name in unread]
     found += filter(None, [own.suspect()])
     wrong = set(compared.all_wrong())
-    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found]
+    return [replace(each, subject=_briefly(each.names, wrong)) for each in found]
 
 
 def _parameters_read(code: Code) -> set[str]:

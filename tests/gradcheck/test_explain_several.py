@@ -162,7 +162,7 @@ def test_lines_unlike_those_of_a_right_code_are_told_each_and_no_right_line(wron
     plain = ["tanh = np.tanh(x)", "square = tanh * tanh", "slope = 1 - square", "return tanh + x * slope"]
     code, right = (Code.parsed("\n    ".join(["def slope(x):", *lines]), {"np": np}) for lines in (wrong, plain))
     mending = Mending(code, SlopeOracle(), right=right).rewrite(500, lines=3)
-    assert [step.finding.line for step in mending.steps] == lines
+    assert [finding.line for finding in mending.findings] == lines
     assert not mending.left
 
 

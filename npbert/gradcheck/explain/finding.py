@@ -40,6 +40,11 @@ class Finding:
     column: int = 0
 
     @property
+    def names(self) -> set[str]:
+        """The names of the wrong gradients."""
+        return set(self.subject.split(", "))
+
+    @property
     def is_edit(self) -> bool:
         """True if `wanted` in place of `found` makes the subject right."""
         return bool(self.line) and self.kind != UNKNOWN

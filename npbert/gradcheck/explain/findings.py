@@ -100,7 +100,7 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
 
 def _subjects(edits: list[Finding]) -> set[str]:
     """Return the names of the results that these edits make right."""
-    return {name for edit in edits if edit.is_edit for name in edit.subject.split(", ")}
+    return {name for edit in edits if edit.is_edit for name in edit.names}
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:

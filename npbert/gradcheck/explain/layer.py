@@ -84,7 +84,7 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
     if not best:
         return []
-    found = [step.finding for step in searches[best].steps]
+    found = searches[best].findings
     if not found and len(searches) == 1:
         found = [place for place in [searches[best].suspect()] if place]
     return [_finding(each, best) for each in found]
@@ -92,17 +92,16 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
 
 def _rank(search: Mending) -> tuple[bool, int, float]:
     """A sort key: the fewest wrong gradients, then the lowest cost."""
-    return not search.steps, len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
+    return not search.findings, len(search.left), sum(KINDS[found.kind].cost for found in search.findings)
 
 
 def _finding(found: Finding, function: FunctionType) -> Finding:
     """Return the finding with the file of the function, unless it was typed, and with a short subject."""
     file, subject = Path(function.__code__.co_filename).name, found.subject
-    count = subject.count(", ") + 1
     if subject == RAISES:
         subject = "what backward gives"
-    elif count > _MOST_NAMED:
-        subject = f"each of {count} gradients"
+    elif len(found.names) > _MOST_NAMED:
+        subject = f"each of {len(found.names)} gradients"
     return replace(found, subject=subject, file="" if file.startswith("<") else file)
 
 

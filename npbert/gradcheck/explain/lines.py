@@ -109,26 +109,25 @@ def _made_known(edit: Edit, search: Search) -> Made | None:
     return (edit, after) if keeps else None
 
 
-def suspect(search: Search) -> tuple[CodePlace, str] | None:
-    """Return the first place with the right value of a wrong output; or the first computed result that is in no right
-    run, or is no right result, or, without a right code, any: wrong outputs come from it, and no right ones; with a
-    sentence for it."""
+def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
+    """Yield each place with the right value of a wrong output; then each computed result that is in no right run, or is
+    no right result, or, without a right code, the first: wrong outputs come from it, and no right ones; with a sentence
+    for it."""
     now = search.now[search.first]
     for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
             if name in now.wrong and right.any() and is_equal(value, right):
-                return place, _LOST.format(name)
+                yield place, _LOST.format(name)
     computing = {each.statement for each in search.reach if each.is_whole and each.is_float}
     for place, array in search.unknown.items():
         is_known = search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
-            return place, _NEW
+            yield place, _NEW
     only = [place for place in search.reach if place.is_whole and place.is_float and not search.right]
     only = [place for place in only if not place.is_name or isinstance(place.statement, ast.Return)]
-    if not only:
-        return None
-    last = max(place.statement.lineno for place in only)
-    return only[0], f"Look at line {{}}{f' to {last}' * (last > only[0].statement.lineno)}: {_ONLY}"
+    if only:
+        last = max(place.statement.lineno for place in only)
+        yield only[0], f"Look at line {{}}{f' to {last}' * (last > only[0].statement.lineno)}: {_ONLY}"
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
@@ -136,7 +135,10 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     other term. None with the right numbers of an output where the code only begins to compute it."""
     code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    steps = search.right.steps
+    call = max(place.runs)
+    steps = [
+        (name, replace(step, runs={call: step.runs[call]})) for name, step in search.right.steps if call in step.runs
+    ]
     for number, (_, step) in reversed([*enumerate(steps)]):
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:

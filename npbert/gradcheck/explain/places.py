@@ -21,7 +21,7 @@ class CodePlace:
 
     count: "index", "axis" or "range" if it is a part of one. hidden: its variables cannot be seen from outside.
     is_whole: it is a value of its statement, alone or with others. is_function: it is called.
-    seen, value, env: whether it was computed, its first value in the last call, and the local variables then.
+    runs: by the number of a call, its first value there, and the local variables then.
     """
 
     expr: Any
@@ -31,9 +31,22 @@ class CodePlace:
     is_whole: bool = True
     is_function: bool = False
     is_target: bool = False
-    seen: bool = False
-    value: Any = None
-    env: Mapping[str, Any] = field(default_factory=dict)
+    runs: Mapping[int, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> bool:
+        """True if it was computed."""
+        return bool(self.runs)
+
+    @property
+    def value(self) -> Any:
+        """Its first value in the last call, which differs from the call before if there is a state; or None."""
+        return self.runs[max(self.runs)][0] if self.runs else None
+
+    @property
+    def env(self) -> Mapping[str, Any]:
+        """The local variables then."""
+        return self.runs[max(self.runs)][1] if self.runs else {}
 
     @property
     def is_float(self) -> bool:
@@ -124,15 +137,12 @@ def _count_in(child: ast.AST, node: ast.AST) -> str:
             return "index"
         case ast.keyword(arg="axis" | "axes"):
             return "axis"
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _REDUCING and _is_literal(child):
-            return "axis"
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _REDUCING:
+            if isinstance(getattr(child, "operand", child), ast.Constant):
+                return "axis"
         case ast.Call(func=ast.Name(id="range")):
             return "range"
     return ""
-
-
-def _is_literal(node: ast.AST) -> bool:
-    return isinstance(getattr(node, "operand", node), ast.Constant)
 
 
 def _is_written(child: ast.AST, node: ast.AST) -> bool:

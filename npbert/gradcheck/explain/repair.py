@@ -24,12 +24,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
-from npbert.gradcheck.explain.lines import line_edits, suspect, whole_edit
+from npbert.gradcheck.explain.lines import line_edits, suspects, whole_edit
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
@@ -49,38 +48,25 @@ TRIES = 8000
 """The most runs of the code, with any edits: some seconds for a layer."""
 
 
-@dataclass(frozen=True)
-class EditStep:
-    """One edit. finding: its message, with the edit as `wanted`. outputs: those that it makes right, maybe with other
-    edits of the same outputs. moved: those that it changes without making them right"""
-
-    finding: Finding
-    outputs: tuple[str, ...]
-    moved: set[str]
-
-
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code.
-
-    steps: the edits so far, in order
-    """
+    """A code under repair. forward: its source, for missing parts. right: a right code."""
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial = trial = Trial(oracle)
         runs = functools.cache(lambda k: Trace(watched(trial, right, places_in(right), k) if right else []))
         self._begun = functools.partial(Search, trial, forward, runs)
-        self._steps: list[EditStep] = []
+        self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
         with quiet():
             self._first = self._now = self.trial.looks(code)
             self._search = self._original = self._begun(code, self._now)
 
     @property
-    def steps(self) -> list[EditStep]:
+    def findings(self) -> list[Finding]:
         """The edits so far of what is right with them, in order; none if they only make the code run. An edit that
         changes as many outputs that stay wrong may be right by chance."""
         steps = [] if has_failed(self._first) and self.left else self._steps
-        told = [step for step in steps if self.left.isdisjoint(step.outputs)]
-        return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
+        told = [(found, moved) for found, moved in steps if self.left.isdisjoint(found.names)]
+        return [found for found, moved in told if len(moved & self.left) < len(found.names)]
 
     @property
     def left(self) -> set[str]:
@@ -103,7 +89,7 @@ class Mending:
     def retry(self) -> Mending:
         """Undo all edits if none is told, as one by chance stands in the way of others; the first search then goes on
         where it stopped."""
-        if not self.steps:
+        if not self.findings:
             self._steps, self._now, self._search = [], self._first, self._original
         return self
 
@@ -118,8 +104,7 @@ class Mending:
             while self.left and (chain := found(self._search)):
                 last, after = chain[-1]
                 outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-                for edit, _ in chain:
-                    self._steps.append(EditStep(finding_of(edit, ", ".join(outputs)), outputs, moved))
+                self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit, _ in chain]
                 self._now = after
                 if self.left:
                     self._search = self._begun(last.applied, after)
@@ -152,8 +137,9 @@ class Mending:
         if not self.left or has_failed(self._first):
             return None
         with quiet():
-            found = suspect(self._search)
-        return finding_at(found[0], self._search.code, ", ".join(sorted(self.left)), found[1]) if found else None
+            for place, cause in suspects(self._search):
+                return finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)
+        return None
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
+_MOST_CALLS = 8  # whose variables are kept
 _MOST_NUMBERS = 1000  # of an array that is compared
 
 Event = tuple[CodePlace, Any, int]
@@ -32,14 +33,14 @@ Event = tuple[CodePlace, Any, int]
 def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[Event]:
     """Run the code on sample k; return the values at its places, in the order of the run."""
     events: list[Event] = []
-    seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
+    unseen = [place for place in places if not place.seen]
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        if number not in seen and calls.setdefault(number, 0) < trial.calls:
-            calls[number], place.seen, place.value = trial.calls, True, copied(value)
-            place.env = _in_reach(env, words)
+        call = min(trial.calls, _MOST_CALLS)
+        if place in unseen and call not in place.runs:
+            place.runs = {**place.runs, call: (copied(value), _in_reach(env, words))}
         if len(events) < _MOST_EVENTS:
             events.append((place, copied(value), trial.calls))
         return value

@@ -136,9 +136,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
     call = max(place.runs)
-    steps = [
-        (name, replace(step, runs={call: step.runs[call]})) for name, step in search.right.steps if call in step.runs
-    ]
+    steps = [(name, step.at(call)) for name, step in search.right.steps if call in step.runs]
     for number, (_, step) in reversed([*enumerate(steps)]):
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:

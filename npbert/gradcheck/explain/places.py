@@ -1,5 +1,7 @@
 """Place: an expression in the code, and its value when the code runs."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -47,6 +49,10 @@ class CodePlace:
     def env(self) -> Mapping[str, Any]:
         """The local variables then."""
         return self.runs[max(self.runs)][1] if self.runs else {}
+
+    def at(self, call: int) -> CodePlace:
+        """Return the place in this call alone."""
+        return replace(self, runs={call: self.runs[call]})
 
     @property
     def is_float(self) -> bool:

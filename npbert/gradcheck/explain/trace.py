@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -29,15 +30,16 @@ Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""
 
 
-def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[Event]:
-    """Run the code on sample k; return the values at its places, in the order of the run."""
+def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: float = math.inf) -> list[Event]:
+    """Run the code on sample k; return the values at its places, in the order of the run. last: the number of the last
+    call of which the places keep values"""
     events: list[Event] = []
     seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        if number not in seen and calls.setdefault(number, 0) < trial.calls:
+        if number not in seen and calls.setdefault(number, 0) < trial.calls <= last:
             calls[number], place.seen, place.value = trial.calls, True, copied(value)
             place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:

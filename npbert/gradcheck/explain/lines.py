@@ -135,8 +135,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     other term. None with the right numbers of an output where the code only begins to compute it."""
     code, results = search.code, search.now[search.first].arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
-    call = max(place.runs)
-    steps = [(name, step.at(call)) for name, step in search.right.steps if call in step.runs]
+    steps = search.right.steps
     for number, (_, step) in reversed([*enumerate(steps)]):
         if step.is_float and not isinstance(step.expr, ast.Name | ast.Constant):
             try:

@@ -1,7 +1,5 @@
 """Place: an expression in the code, and its value when the code runs."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +21,7 @@ class CodePlace:
 
     count: "index", "axis" or "range" if it is a part of one. hidden: its variables cannot be seen from outside.
     is_whole: it is a value of its statement, alone or with others. is_function: it is called.
-    runs: by the number of a call, its first value there, and the local variables then.
+    seen, value, env: whether it was computed, its first value in the last call, and the local variables then.
     """
 
     expr: Any
@@ -33,26 +31,9 @@ class CodePlace:
     is_whole: bool = True
     is_function: bool = False
     is_target: bool = False
-    runs: Mapping[int, tuple[Any, Mapping[str, Any]]] = field(default_factory=dict)
-
-    @property
-    def seen(self) -> bool:
-        """True if it was computed."""
-        return bool(self.runs)
-
-    @property
-    def value(self) -> Any:
-        """Its first value in the last call, which differs from the call before if there is a state; or None."""
-        return self.runs[max(self.runs)][0] if self.runs else None
-
-    @property
-    def env(self) -> Mapping[str, Any]:
-        """The local variables then."""
-        return self.runs[max(self.runs)][1] if self.runs else {}
-
-    def at(self, call: int) -> CodePlace:
-        """Return the place in this call alone."""
-        return replace(self, runs={call: self.runs[call]})
+    seen: bool = False
+    value: Any = None
+    env: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_float(self) -> bool:

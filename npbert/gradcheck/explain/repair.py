@@ -53,7 +53,7 @@ class Mending:
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial = trial = Trial(oracle)
-        runs = functools.cache(lambda k: Trace(watched(trial, right, places_in(right), k) if right else []))
+        runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
         self._begun = functools.partial(Search, trial, forward, runs)
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
         with quiet():

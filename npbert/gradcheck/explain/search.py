@@ -49,17 +49,17 @@ class Search:
         self,
         trial: Trial,
         forward: str,
-        runs: Callable[[int], Trace],
+        runs: Callable[[int, int], Trace],
         code: Code,
         now: list[Outlook],
     ) -> None:
         self.code, self.trial, self.now = code, trial, now
         first = next((k for k, outlook in enumerate(now) if outlook.wrong), 0)
         self.first = first % (len(now) - 1)  # the last result is of the first sample again
-        self.right = runs(self.first)
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         events = watched(trial, code, everything, self.first)
+        self.right = runs(self.first, trial.calls)  # right code runs on, after what stops this one
         for k in range(len(now) - 1):
             if not all(place.seen for place in self.places):
                 watched(trial, code, everything, k)

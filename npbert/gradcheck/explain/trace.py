@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,24 +24,24 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
-_MOST_CALLS = 8  # whose variables are kept
 _MOST_NUMBERS = 1000  # of an array that is compared
 
 Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""
 
 
-def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[Event]:
-    """Run the code on sample k; return the values at its places, in the order of the run."""
+def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: float = math.inf) -> list[Event]:
+    """Run the code on sample k; return the values at its places, in the order of the run. last: the number of the last
+    call of which the places keep values"""
     events: list[Event] = []
-    unseen = [place for place in places if not place.seen]
+    seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        call = min(trial.calls, _MOST_CALLS)
-        if place in unseen and call not in place.runs:
-            place.runs = {**place.runs, call: (copied(value), _in_reach(env, words))}
+        if number not in seen and calls.setdefault(number, 0) < trial.calls <= last:
+            calls[number], place.seen, place.value = trial.calls, True, copied(value)
+            place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:
             events.append((place, copied(value), trial.calls))
         return value

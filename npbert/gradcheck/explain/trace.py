@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -24,13 +23,14 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
+_MOST_CALLS = 20  # of which a place keeps the values of the last
 _MOST_NUMBERS = 1000  # of an array that is compared
 
 Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""
 
 
-def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: float = math.inf) -> list[Event]:
+def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: int = _MOST_CALLS) -> list[Event]:
     """Run the code on sample k; return the values at its places, in the order of the run. last: the number of the last
     call of which the places keep values"""
     events: list[Event] = []
@@ -39,7 +39,8 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: flo
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        if number not in seen and calls.setdefault(number, 0) < trial.calls <= last:
+        is_later = calls.get(number, 0) < trial.calls <= min(last, _MOST_CALLS)
+        if not place.seen or (is_later and number not in seen):
             calls[number], place.seen, place.value = trial.calls, True, copied(value)
             place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:

@@ -76,7 +76,8 @@ def whole_edit(search: Search) -> list[Made]:
     for place in search.reach if search.right else ():
         if place.is_whole and place.is_float and place.statement not in search.fine:
             for edit in transplants(place, search):
-                if made := search.made(_of_result(edit, place, search)):
+                whole = edit if edit.kind == "missing term" else _of_result(edit, place, search)
+                if made := search.made(whole):
                     return [made]
         if search.trial.is_over:
             break

@@ -98,7 +98,8 @@ def _form_of_functions(parts: list[Any], inputs: list[Any], tensor: type | None)
 
     Raises: TypeError if none fits."""
     for attributes, form in KINDS.values():
-        if len(attributes) == len(parts) and all(map(hasattr, parts, attributes)):
+        has = [hasattr(part, name) for part, names in zip(parts, attributes, strict=False) for name in names.split()]
+        if len(attributes) == len(parts) and all(has):
             return form(*parts, inputs) if form is not _applied else form(*parts, inputs, tensor)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
     called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
@@ -207,12 +208,12 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
 
 KINDS: dict[str, tuple[list[str], Callable[..., Form]]] = {
     "a jax.custom_vjp": (["bwd"], _with_residuals),
-    "a class with forward(ctx, …) and backward(ctx, …)": (["backward"], _with_context),
+    "a class with forward(ctx, …) and backward(ctx, …)": (["forward backward"], _with_context),
     "a function and a class with apply(grad)": (["__call__", "apply"], _applied),
     "two functions, (forward, backward) or (f, vjp)": (["__call__", "__call__"], form_of_functions),
     "a function that returns (loss, gradients)": (["__call__"], _of_loss),
 }
-"""The ways to write a forward and a backward: an attribute of each part, which tells it from the others, and its
+"""The ways to write a forward and a backward: attributes of each part, which tell it from the others, and its
 Form."""
 
 _HOW = f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"

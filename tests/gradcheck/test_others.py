@@ -137,6 +137,7 @@ def todo(*given):
         ((lambda a, b: (a, {"b": b}), lambda *given: given[0]), {}, TypeError, r"returns \(ndarray, dict\), wanted"),
         ((np.multiply,), {}, TypeError, "alone gives no gradients: wanted a layer"),
         ((product(A, A), todo), {}, TypeError, r"^\(tuple, todo\) is not a known form.*pass the function itself"),
+        ((SimpleNamespace(backward=todo),), {}, TypeError, r"^\(SimpleNamespace\) is not a known form"),
     ],
 )
 def test_what_cannot_be_checked_is_told(given, options, error, says):

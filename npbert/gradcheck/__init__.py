@@ -5,7 +5,7 @@
     print(check_gradients(layer, rng.standard_normal((2, 3))))
 
 - The proof (`prove`; `prove_vjp` for two plain functions): forward runs once on exact numbers a + bε, which carry a
-  derivative along, and backward once. Two integers are equal, or the backward is wrong: see `exact/prove.py`.
+  derivative along, and backward once. Two integers have to be equal: see `exact/prove.py`.
 - Central finite differences of S = Σ dy · y, with a random dy. They subtract close numbers, so they agree up to 1e-12.
 - The complex step: S(x + ih) = S(x) + ih S′(x) − …, so the derivative is Im S(x + ih) / h, right to the last digit. It
   needs a forward for complex numbers: no `abs`, no `np.var`. (Squire & Trapp 1998.)

@@ -156,12 +156,12 @@ export function stepThatMakes(name) {
   return found >= 0 ? found : null;
 }
 
-// The same for one number: to the row of a table that is used twice, it may be an earlier step that adds.
-export function stepThatMakesNumber({name, row, column}) {
+// The same for one number: to the row of a table that is used twice, it may be an earlier step that adds, or `here`.
+export function stepThatMakesNumber({name, row, column}, here = null) {
   const {soFar, shape} = arrayNamed(name);
   const at = row * shape[1] + column;
   const added = soFar?.filter(({values}, index) => values[at] !== (soFar[index - 1]?.values[at] ?? 0)) ?? [];
-  return added.at(-1)?.step ?? stepThatMakes(name);
+  return (added.find(({step}) => step === here) ?? added.at(-1))?.step ?? stepThatMakes(name);
 }
 
 // What a gradient to which several steps add was after step `step`; of all else, its values.

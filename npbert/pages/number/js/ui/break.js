@@ -63,7 +63,7 @@ function drawCheck() {
   show(
     "check-said",
     wrong.length
-      ? `✗ Of the ${all.length} arrays of gradients, ${wrong.length} are wrong. What the first is made from is right.`
+      ? `✗ Wrong: ${wrong.length} of the ${all.length} arrays of gradients. The first of them is made from right numbers.`
       : `✓ All ${all.length} arrays of gradients are what npbert’s proved formulas give.`,
   );
   const rows = wrong.map(wrongRow);

@@ -214,6 +214,6 @@ function chainInWords(chain) {
   }
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
   const brought = signedNumber(end * chain.at(-1).product);
-  const of = `of the ${signedNumber(whole)} that ${titleOf(state.trail[begin])} is`;
-  return make("p", {class: "chain-said"}, `This one path brings ${brought}, the product of all factors, ${of}.`);
+  const all = `all paths together bring the ${signedNumber(whole)} that ${titleOf(state.trail[begin])} is`;
+  return make("p", {class: "chain-said"}, `This one path brings ${brought}, the product of all factors; ${all}.`);
 }

@@ -18,7 +18,7 @@ function notes() {
   const changes = [isFresh && "it began anew from random numbers", trained].filter(Boolean);
   return [
     bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out", () => plantBug(null)],
-    changes.length && ["changed", `This is not the model that came: ${changes.join(", ")}.`, "Undo", backToStart],
+    changes.length && ["changed", `This is not the trained model: ${changes.join(", ")}.`, "Undo", backToStart],
     rival && [
       "rival",
       "Every gradient now says how fast the difference of two guesses moves, not the loss.",

@@ -32,8 +32,8 @@ function framesOfArray(now, {origins, isGradient}) {
 function drawSource() {
   const {chosen, trace, step} = state;
   const array = chosen && arrayNamed(chosen.name);
-  const isMadeHere = array && trace.steps[step].writes.includes(array.name); // also where a bug adds nothing
-  const now = trace.steps[array && !isMadeHere ? (stepThatMakesNumber(chosen) ?? step) : step];
+  const isBugHere = array && bugAt(trace.steps[step]) && trace.steps[step].writes.includes(array.name); // adds nothing
+  const now = trace.steps[array && !isBugHere ? (stepThatMakesNumber(chosen, step) ?? step) : step];
   const [own, ...callers] = array ? framesOfArray(now, array) : framesOf(now);
   if (!own) {
     show("source");

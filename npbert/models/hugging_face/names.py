@@ -3,7 +3,8 @@
 npbert's path of a layer is looked up in its family's tables; in the name found, `@` becomes the prefix and `{}` the
 number of the layer, and `|1` is a number within a tensor of several parameters; the name of the parameter, as weight or
 bias, comes last. So BERT's `encoder.layers.0.attention.query.weight` is
-`bert.encoder.layer.0.attention.self.query.weight` in the file, with its axes swapped. CONTRIBUTING, "Add a descendant of BERT", tells how to support another.
+`bert.encoder.layer.0.attention.self.query.weight` in the file, with its axes swapped. CONTRIBUTING, "Add a
+descendant of BERT", tells how to support another.
 """
 
 import re

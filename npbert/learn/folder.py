@@ -22,7 +22,7 @@ def option_of(folder: Path) -> str:
     return "" if folder == folder_of(FOLDER) else f" --folder {folder}"
 
 
-def write_missing(folder: Path, exercises: Mapping[int, Exercise] = EXERCISES) -> list[Exercise]:
+def write_missing(folder: Path, exercises: Mapping[int, Exercise]) -> list[Exercise]:
     """Write the missing exercises, and return them. Existing files stay unchanged.
 
     Raises: FileError if `folder` is a file; OSError.

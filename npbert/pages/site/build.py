@@ -32,7 +32,6 @@ CONFIGURATION = {
     "highlight_language": "text",
     "default_role": "py:obj",
     "autodoc_member_order": "bysource",
-    "autodoc_preserve_defaults": True,
     # A name may be public in several packages, and a line "…" marks an omission in a quotation.
     "suppress_warnings": ["ref.python", "misc.highlighting_failure"],
 }

@@ -34,7 +34,7 @@ from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
-_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 800
+_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 700, 400, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
@@ -77,7 +77,8 @@ def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdic
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict by edits, as far as they explain what is wrong, and by facts on the numbers for the rest; or
     by the broken promise, if all numbers are right."""
-    suspects = [each for each in findings if each.kind == UNKNOWN]
+    unread = [each.cause for each in findings if not each.line]
+    suspects = [each for each in findings if each.line and each.kind == UNKNOWN]
     edits = sorted((each for each in findings if each.kind != UNKNOWN), key=lambda finding: finding.line)
     verdicts = []
     for finding in edits:
@@ -93,7 +94,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     if compared.broken and not compared.all_wrong():
         promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
-    return replace(numbered(verdicts), findings=tuple(edits))
+    return replace(numbered(verdicts), findings=tuple(edits)).because_of(*unread)
 
 
 def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:

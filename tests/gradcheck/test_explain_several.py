@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npbert.gradcheck import GradientError, check_gradients
-from npbert.gradcheck.explain import UNKNOWN, Code, Mending, Outlook
+from npbert.gradcheck.explain import Code, Mending, Outlook
 from tests.gradcheck.small import written
 
 RNG = np.random.default_rng(3)
@@ -167,12 +167,10 @@ def test_lines_unlike_those_of_a_right_code_are_told_each_and_no_right_line(wron
 
 
 def another_loss(p, t):
-    rest = 1 - p
-    grads = -(t - p) * rest
-    return -(t * rest**2 * np.log(p)).sum(), grads
+    grads = np.cosh(p) - t
+    return -(t * np.log(p)).sum(), grads
 
 
 def test_where_no_edit_is_found_the_lines_from_which_only_wrong_gradients_come_are_named():
-    p = np.linspace(0.2, 0.7, 6).reshape(2, 3)
-    *_, place = check_gradients(another_loss, p, np.eye(3)[[2, 0]], wrt=("p",)).diagnosis
-    assert (place.kind, place.place) == (UNKNOWN, "grads = -(t - p) * rest")
+    *_, place = check_gradients(another_loss, abs(X), X, wrt="p").diagnosis
+    assert place.place == "grads = np.cosh(p) - t"

@@ -172,5 +172,5 @@ def another_loss(p, t):
 
 
 def test_where_no_edit_is_found_the_lines_from_which_only_wrong_gradients_come_are_named():
-    *_, place = check_gradients(another_loss, abs(X), X, wrt="p").diagnosis
-    assert place.place == "grads = np.cosh(p) - t"
+    report = str(check_gradients(another_loss, abs(X), X, wrt="p"))
+    assert re.search(r"In test_explain_several.py, look at line.*\n.*grads = np.cosh", report)

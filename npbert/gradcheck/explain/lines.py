@@ -29,7 +29,6 @@ _LOST = "Line {{}} computes the right {}: look at what happens to it after that.
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
 )
-_ONLY = "only wrong gradients come from there."
 
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
@@ -128,7 +127,8 @@ def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
     only = [place for place in only if not place.is_name or isinstance(place.statement, ast.Return)]
     if only:
         last = max(place.statement.lineno for place in only)
-        yield only[0], f"Look at line {{}}{f' to {last}' * (last > only[0].statement.lineno)}: {_ONLY}"
+        where = f"lines {{}} to {last}" if last > only[0].statement.lineno else "line {}"
+        yield only[0], f"Look at {where}: only wrong gradients come from there."
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:

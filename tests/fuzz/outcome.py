@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 def limit():
     """From now on this process may take BYTES more than it has, and a case ends when it takes too long."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (now + BYTES + 2**28, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (now + BYTES, resource.RLIM_INFINITY))
 
     def stop(*_):
         raise Hang

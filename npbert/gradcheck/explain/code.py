@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from typing import Any
 
 HOOK, STEP = "__hook__", "__step__"
 _FILE, _MAKER = "<edited>", "__maker__"
+_LOOP = re.compile(rb"^\s*(for|while)\b", re.MULTILINE)
 
 Change = tuple[int, int, str]
 """The start and the end of a piece of text, and what replaces it."""
@@ -123,9 +125,10 @@ class Code:
     def _maker(self) -> CodeType:
         """The compiled code of a function that returns the function."""
         functions = _functions_in(self.text)
-        for node in (node for function in functions for node in ast.walk(function)):
-            if isinstance(node, ast.For | ast.While):
-                node.body.insert(0, _STEPS)
+        if _LOOP.search(self.text):
+            for node in (node for function in functions for node in ast.walk(function)):
+                if isinstance(node, ast.For | ast.While):
+                    node.body.insert(0, _STEPS)
         (maker,) = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body
         assert isinstance(maker, ast.FunctionDef)
         maker.body = [*functions, *maker.body]

@@ -13,6 +13,8 @@ from npbert.models.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
     QuestionAnsweringOutput,
+    TaskLoss,
+    TaskModel,
 )
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.parameters import (
@@ -25,7 +27,6 @@ from npbert.models.pooling import POOLINGS, TextPooling
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors
-from npbert.models.task_model import TaskLoss, TaskModel
 
 AutoConfig, AutoModel, AutoModelForMaskedLM = BertConfig, BertModel, BertForMaskedLM
 AutoModelForSequenceClassification, AutoModelForTokenClassification = (

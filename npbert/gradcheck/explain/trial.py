@@ -39,7 +39,7 @@ class Outlook:
 
 def alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
     """Return the arrays of real numbers that have the right shape, each with the right one."""
-    pairs = ((name, array, right[name]) for name, array in numbers.items())
+    pairs = ((name, array, right[name]) for name, array in numbers.items() if name in right)
     return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
 
 

@@ -123,7 +123,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own = Mending(code, compared.function, compared.samples, forward=forward, right=plain)
-    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=[1]).run(_ADDITIONS).rewrite(_SEVERAL, lines=[2, 3])
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]

@@ -24,6 +24,10 @@ RIGHT = 1.0
 _UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index")
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
+_REMOVING = "extra term", "extra step"
+
+_SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+
 Uses = dict[tuple[int, int], ast.stmt]
 """Where a variable is read, as the start and end of its name, with the statements."""
 
@@ -98,7 +102,7 @@ def edits_of(
         for drawn in vocabulary.drawn(letter, place):
             for rule, parts in rules:
                 new, kind = rule.made(parts, drawn), rule.kind
-                if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
+                if kind in _REMOVING and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is no sum, reshape(-1, 1) no step
                     continue
                 kind = place.count or kind
                 is_factor = kind == "wrong name" and is_multiple(place.value, place.env.get(new.strip("()")))
@@ -125,7 +129,7 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
         for rule, parts in rules_for(each):
             change = (*code.span(each), tidied(rule.made(parts)))
             yield of_statements(code, rule.kind, [change], [each], _of_right(rule.kind, each in fine))
-        if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
+        if isinstance(each, _SIMPLE) and not isinstance(each, ast.Return):
             yield of_statements(code, "extra line", [(*code.span(each), "pass")], [each])
             yield from _moved_lines(code, each, before, after)
             yield from _later_uses(code, each, after)
@@ -169,7 +173,7 @@ def _moved_lines(
 
 def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Yield the use of a variable as it was before a statement changed it, alone or added, and the addition of what a
-    call returns, if that is not used: in every place after the statement, alone and with all places after it."""
+    call returns, if that is not used: in one place after the statement, in the first ones, or from a statement on."""
     start, _ = code.span(statement)
     changed, _ = variables_of(statement)
     lost = changed if isinstance(statement, ast.AugAssign) else changed & {name.id for name in names_in(statement)}
@@ -180,11 +184,15 @@ def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> I
         elif name not in lost:
             continue
         places = sorted(uses)
-        for at in range(len(places)):
-            for some in (places[at : at + 1], places[at:]):
-                these = {place: uses[place] for place in some}
-                for new in news:
-                    yield _with_uses(code, kind, statement, [(start, start, first)], these, new.format(name))
+        some = [[place] for place in places] + [places[:count] for count in range(2, len(places))]
+        later = [each for each in after if isinstance(each, _SIMPLE) and name in variables_of(each)[1]]
+        for new in (each.format(name) for each in news):
+            for these in some:
+                yield _with_uses(code, kind, statement, [(start, start, first)], {at: uses[at] for at in these}, new)
+            for each in later:
+                at, _ = code.span(each)
+                changes = [(start, start, first), (at, at, f"{name} = {new}; ")]
+                yield of_statements(code, kind, changes, [statement, each])
 
 
 def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, Uses]:

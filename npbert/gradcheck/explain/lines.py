@@ -33,7 +33,7 @@ _NEW = (
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
     """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown."""
-    for place in search.unknown:
+    for place in sorted(search.unknown, key=lambda place: search.right.has(search.unknown[place])):
         for edit, is_new in sorted(_toward(place, search), key=lambda each: each[0].rank):
             if search.trial.is_over:
                 return
@@ -49,7 +49,7 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, bool]]:
     if it reads numbers that the right code lacks, as then an earlier line comes first."""
     here = [place for place in search.reach if place.statement is unknown.statement]
     if search.trial.is_over or not all(
-        search.right.names_of(array) for each in here if each.is_name for array in telling(each.value)
+        search.right.has(array) for each in here if each.is_name for array in telling(each.value)
     ):
         return
     code = search.code
@@ -73,7 +73,7 @@ def whole_edit(search: Search) -> list[Made]:
     """Return the first expression of the right code that makes an output right in the place of any value of a
     statement, even if that is computed from other wrong numbers; [] without one."""
     for place in search.reach if search.right else ():
-        if place.is_whole and place.is_float and place.statement not in search.fine:
+        if place.is_whole and place.is_float and np.any(place.value) and place.statement not in search.fine:
             for edit in transplants(place, search):
                 whole = edit if edit.kind == "missing term" else _of_result(edit, place, search)
                 if made := search.made(whole):

@@ -87,11 +87,11 @@ class Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
         return self._taken(tries, lambda search: search.best(most))
 
-    def rewrite(self, tries: int, *, lines: int) -> Mending:
-        """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
+    def rewrite(self, tries: int, *, lines: Sequence[int]) -> Mending:
+        """Continue by lines, as in 7: at most so many together, in this order, with at most `tries` runs."""
 
         def chain(search: Search) -> Sequence[Made]:
-            chains = (self._chain(search, count) for count in range(1, lines + 1))
+            chains = (self._chain(search, count) for count in lines)
             return next(filter(None, chains), ())
 
         return self._taken(tries, chain)

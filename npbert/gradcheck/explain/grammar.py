@@ -111,10 +111,13 @@ reshape: a.reshape(b) → a.reshape(b[0], b[2], b[1], *b[3:]).swapaxes(1, 2)
 reshape: a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)
 reshape: a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d)
 reshape: a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)
-brackets: a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c; (b ± c) / a → b ± c / a, b / a ± c
-brackets: a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c
-brackets: a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c)
-brackets: a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → a * (b ± c ± d), b * (a ± c ± d)
+brackets: a * (b ± c) → a * b ± c; (b ± c) * a → b ± a * c; (b ± c) / a → b ± c / a
+brackets: a * b ± c → a * (b ± c); a ± b * c → (a ± b) * c; a ± b / c → (a ± b) / c
+misplaced factor: a * (b ± c) → b ± a * c; (b ± c) * a → a * b ± c; (b ± c) / a → b / a ± c
+misplaced factor: a * b ± c → b * (a ± c); a ± b * c → b * (a ± c); a / b ± c → (a ± c) / b
+misplaced factor: a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → b * (a ± c ± d)
+brackets: a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → a / (b ± c)
+brackets: a / f(b) * c → a / f(b * c); a * b ± c ± d → a * (b ± c ± d)
 brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c
 brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
 brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
@@ -161,6 +164,7 @@ sign: a += b → a -= b; a -= b → a += b
 operator: a *= b → a /= b; a /= b → a *= b
 lengths: a += b → a = np.hypot(a, b)
 new array: a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b
+new array: a = b * c[d] + e → a = c[d] = b * c[d] + e; a = c[d] * b + e → a = c[d] = c[d] * b + e
 copy: a = b → a = b.copy(); a = b = c → a, b = (c), (c).copy()
 temporary: a[b][c, d] -= e → a[np.flatnonzero(b)[c], d] -= e; a[b][c, d] += e → a[np.flatnonzero(b)[c], d] += e
 temporary: a[b][c] -= d → a[np.flatnonzero(b)[c]] -= d; a[b][c] += d → a[np.flatnonzero(b)[c]] += d
@@ -171,6 +175,7 @@ real array: np.zeros(a) → np.zeros(a, complex); np.zeros_like(a) → np.zeros_
 repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)
 order: a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d; a, b, c = d → c, b, a = d
 index: a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c
+comparison: a[b] = c → a[~b] = c; a[b] *= c → a[~b] *= c; a[b] /= c → a[~b] /= c
 index: a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c
 index: a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c
 index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,26 +35,27 @@ _NEW = (
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
     """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown."""
     for place in sorted(search.unknown, key=lambda place: search.right.has(search.unknown[place])):
-        for edit, is_new in sorted(_toward(place, search), key=lambda each: each[0].rank):
+        edits = sorted(_toward(place, search), key=lambda each: each[0].rank)
+        for edit, newness in edits if alone else sorted(edits, key=itemgetter(1), reverse=True):
             if search.trial.is_over:
                 return
             made = search.made(edit)
-            if is_new and not (made or alone):
+            if newness and not (made or alone):
                 made = _made_known(edit, search)
             if made:
                 yield made
 
 
-def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, bool]]:
-    """Yield the edits of a statement with which it may have numbers of the right code, and whether they are new; none
-    if it reads numbers that the right code lacks, as then an earlier line comes first."""
+def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:
+    """Yield the edits of a statement with which it may have numbers of the right code, and their newness; none if it
+    reads numbers that the right code lacks, as then an earlier line comes first."""
     here = [place for place in search.reach if place.statement is unknown.statement]
     if search.trial.is_over or not all(
         search.right.has(array) for each in here if each.is_name for array in telling(each.value)
     ):
         return
     code = search.code
-    yield from ((edit, True) for edit in statement_edits(code, [unknown.statement], ()))
+    yield from ((edit, 1) for edit in statement_edits(code, [unknown.statement], ()))
     for whole in here:
         if whole.is_whole and whole.is_float:
             start, end = code.span(whole.expr)
@@ -65,8 +67,8 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, bool]]:
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
                         after_it = f"{before}{edit.new}{after}"
                         if search.has_right_numbers(after_it, whole.env):
-                            yield edit, bool(search.has_right_numbers(after_it, whole.env, is_new=True))
-            yield from ((edit, True) for edit in transplants(whole, search))
+                            yield edit, search.newness(after_it, whole.env)
+            yield from ((edit, 1) for edit in transplants(whole, search))
 
 
 def whole_edit(search: Search) -> list[Made]:

@@ -59,6 +59,7 @@ class Search:
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         events = watched(trial, code, everything, self.first)
+        self._own = Trace(events)
         self.right = runs(self.first, trial.calls)  # right code runs on, after what stops this one
         for k in range(len(now) - 1):
             if not all(place.seen for place in self.places):
@@ -122,19 +123,25 @@ class Search:
         _, after = made
         return has_failed(after), bool(moved_by(self.now, after)), sum(len(outlook.wrong) for outlook in after)
 
-    def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
-        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.
-        is_new: also False if they repeat, or are those of a variable, and so may be right by chance"""
+    def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
+        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell."""
         self.trial.left -= _PART
         try:
             arrays = list(telling(self.code.value(text, env)))
         except Exception:  # of the author's code, edited
             return False
-        for array in arrays if is_new else ():
+        return all(map(self.right.has, arrays)) if arrays else None
+
+    def newness(self, text: str, env: Mapping[str, Any]) -> int:
+        """Return 0 if an expression's right numbers repeat, or are those of a variable, and so may be right by chance;
+        2 if the code does not have them; and 1 otherwise."""
+        self.trial.left -= _PART
+        arrays = list(telling(self.code.value(text, env)))
+        for array in arrays:
             repeats = len(np.unique(array)) < np.count_nonzero(array) / 2
             if repeats or any(np.array_equal(array, other) for other in env.values()):
-                return False
-        return all(map(self.right.has, arrays)) if arrays else None
+                return 0
+        return 2 - all(map(self._own.has, arrays))
 
     def best(self, most: float) -> list[Made]:
         """Return the edit that helps most among the cheapest, up to the cost `most`; [] without one."""

@@ -114,9 +114,9 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
                 return status
             except Exception as error:
                 return _fail(error, kind, prog)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if launched_rank() == 0:
-            tell("\nstopped")  # below the ^C
+            tell(f"\n{str(stop) or 'stopped'}")  # below the ^C
         return 130
 
 
@@ -159,6 +159,6 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
         LOGGER.error("not enough memory; try fewer or shorter texts at once, or a smaller model")
     elif not isinstance(error, USERS):
         raise error
-    elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
+    elif launched_rank() == 0 and not isinstance(error, BrokenPipeError):  # the reader, such as `head`, has seen enough
         LOGGER.error(in_words(error))
     return 1

@@ -4,7 +4,6 @@ also appear at the end of a run."""
 from __future__ import annotations
 
 import logging
-import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
@@ -14,7 +13,6 @@ from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.io import (
-    Communicator,
     FileError,
     Setting,
     counted,
@@ -22,7 +20,6 @@ from npbert.io import (
     note,
     printable,
     quiet,
-    tell,
     write_json_lines,
 )
 from npbert.training import (
@@ -52,38 +49,23 @@ class TrainCommand(SettingsCommand):
     kind: ClassVar[Any]
     run_class: ClassVar[Any]
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Train. Of several processes, the first prints for all."""
-        settings, communicator = self._settings_of_run(), world()
-        try:
-            with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
-                share_cores(communicator)
-                return self._train(settings, communicator)
-        except Exception:
-            if communicator.is_first:
-                raise
-            return 1  # all processes have failed with it
-
-    def _train(self, settings: Any, communicator: Communicator) -> int:
         import_extra("tomlkit")  # a missing extra is an error before the corpus is read
-        with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
-            run = self.run_class(settings, Path(self.folder), communicator=communicator)
-        if not self.resume:
-            note(run.summary())
-        if communicator.size > 1:
-            note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
-        try:
+        settings, communicator = self._settings_of_run(), world()
+        with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
+            share_cores(communicator)
+            with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
+                run = self.run_class(settings, Path(self.folder), communicator=communicator)
+            if not self.resume:
+                note(run.summary())
+            if communicator.size > 1:
+                note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
             numbers = run.trainer.train(changed_data=self.changed_data)
-        except KeyboardInterrupt:
-            if communicator.is_first:
-                again = shlex.join(["npbert", self.name, self.folder, "--resume"])
-                tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
-            return 130
         if communicator.is_first:
             print_table(numbers, run.baselines, task=getattr(run, "task", None))
             best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
-        return 0
 
     def _settings_of_run(self) -> Any:
         """Return the given settings, or with --resume those in the folder with the given ones; the run refuses those

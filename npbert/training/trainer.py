@@ -76,8 +76,9 @@ class Trainer(Resumable):
                 if step.is_saved:
                     self.save()
                 if stops and not self.is_finished:  # all processes, as the others would wait for one
-                    where, kept = f"step {step.number} of {self.progress.total_steps}", f"saved in {self.folder}"
-                    raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
+                    where = f"step {step.number} of {self.progress.total_steps}, saved in {self.folder}"
+                    again = "start the same run again (on the command line: with --resume)"
+                    raise KeyboardInterrupt(f"stopped at {where}; to continue, {again}")
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch) -> Step:

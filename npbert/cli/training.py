@@ -32,7 +32,6 @@ from npbert.training import (
     evaluate_files,
     world,
 )
-from npbert.training.parallel import share_cores
 
 
 class TrainCommand(SettingsCommand):
@@ -54,7 +53,6 @@ class TrainCommand(SettingsCommand):
         import_extra("tomlkit")  # a missing extra is an error before the corpus is read
         settings, communicator = self._settings_of_run(), world()
         with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
-            share_cores(communicator)
             with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
                 run = self.run_class(settings, Path(self.folder), communicator=communicator)
             if not self.resume:

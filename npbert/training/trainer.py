@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 
 import numpy as np
 
@@ -110,8 +109,7 @@ class Trainer(Resumable):
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
-        own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
-        layers = list(chain(*self.communicator.gather(layers_not_finite(self.model, own))))
+        layers = layers_not_finite(self.model, [(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
         self.shares.spread_gradients()
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 from contextlib import nullcontext
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, ClassVar
 
 from npbert.cli.command import UsageError, argument, switch
@@ -18,7 +17,6 @@ from npbert.io import (
     counted,
     import_extra,
     note,
-    printable,
     quiet,
     write_json_lines,
 )
@@ -32,6 +30,7 @@ from npbert.training import (
     evaluate_files,
     world,
 )
+from npbert.training.finetune import Judged
 
 
 class TrainCommand(SettingsCommand):
@@ -61,7 +60,8 @@ class TrainCommand(SettingsCommand):
                 note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
             numbers = run.trainer.train(changed_data=self.changed_data)
         if communicator.is_first:
-            print_table(numbers, run.baselines, task=getattr(run, "task", None))
+            if numbers:
+                print(Judged("held out", numbers, getattr(run, "task", None), run.baselines, {}))
             best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
 
@@ -129,17 +129,12 @@ class EvaluateCommand(SettingsCommand):
             self._evaluate_pretraining(folder)
             return
         settings = self.settings_of(folder, FinetuneSettings) if began else self.read_settings()
-        for path, metrics, task, baselines, classes in evaluate_files(folder, self.files, settings):
+        for judged in evaluate_files(folder, self.files, settings):
             if self.json:
-                labels = {"labels": classes} if classes else {}
-                write_json_lines([{"file": path, **metrics, **labels}])
-                continue
-            print_table(metrics, baselines, title=path, task=task)
-            if classes:
-                print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
-            for name, (precision, recall, f1, support) in classes.items():
-                shown = shorten(printable(name), 30, placeholder="…")
-                print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
+                labels = {"labels": judged.classes} if judged.classes else {}
+                write_json_lines([{"file": judged.path, **judged.metrics, **labels}])
+            else:
+                print(judged)
 
     def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
@@ -152,19 +147,4 @@ class EvaluateCommand(SettingsCommand):
         if self.json:
             write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])
         else:
-            print_table(numbers, run.baselines)
-
-
-def print_table(
-    numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out", task: Any = None
-) -> None:
-    """Print the metrics next to their baselines. task: a FinetuneTask, which has its own names."""
-    if not numbers:
-        return
-    names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
-    width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
-    head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
-    print(f"{title:<{width}}{'model':>10}{head}")
-    for name, (key, value) in zip(names, numbers.items(), strict=True):
-        baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
-        print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
+            print(Judged("held out", numbers, None, run.baselines, {}))

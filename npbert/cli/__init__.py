@@ -42,13 +42,13 @@ finetune   training:FinetuneCommand    fine-tune a BERT on a labelled file
 evaluate   training:EvaluateCommand    measure a trained model
 report     pages:ReportCommand         write a page about a training run
 plot       plot:PlotCommand            draw attention, gradients, vectors or a run
-params     params:ParamsCommand        list every tensor of a model, and count parameters
+params     blocks:ParamsCommand        list every tensor of a model, and count parameters
 demo       demo:DemoCommand            watch a BERT learn a toy dialogue, then try it
 examples   vocab:ExamplesCommand       write small files to try the commands on
 page       pages:PageCommand           write a page to follow any number of a small model
 learn      learn:LearnCommand          learn backpropagation by writing it
 site       pages:SiteCommand           build a web site of npbert's source and docs
-gradcheck  gradcheck:GradcheckCommand  prove every derivative of every block
+gradcheck  blocks:GradcheckCommand     prove every derivative of every block
 doctor     doctor:DoctorCommand        show versions, speed and missing extras
 """)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.options import SettingsCommand, command_of
+from npbert.cli.options import SettingsCommand, kind_of_run
 from npbert.compute import num_threads
 from npbert.io import (
     FileError,
@@ -73,10 +73,10 @@ class TrainCommand(SettingsCommand):
             if (folder / STATE_FILE).exists():
                 raise FileError(f"{folder} already has a run; continue it with --resume, or choose another folder")
             return self.read_settings()
-        if command_of(folder) != self.name:
+        if kind_of_run(folder) is not self.kind:
             raise FileError(f"{folder} has no run of npbert {self.name} to continue")
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return self.settings_of(folder, self.kind, **no_steps)
+        return self.settings_of(folder, **no_steps)
 
 
 class PretrainCommand(TrainCommand):
@@ -124,11 +124,11 @@ class EvaluateCommand(SettingsCommand):
     def run(self) -> None:
         """Print the metrics."""
         folder = Path(self.folder)
-        began = command_of(folder)
-        if began == "pretrain":
+        kind = kind_of_run(folder)
+        if kind is PretrainSettings:
             self._evaluate_pretraining(folder)
             return
-        settings = self.settings_of(folder, FinetuneSettings) if began else self.read_settings()
+        settings = self.settings_of(folder) if kind else self.read_settings()
         for judged in evaluate_files(folder, self.files, settings):
             if self.json:
                 labels = {"labels": judged.classes} if judged.classes else {}
@@ -142,7 +142,7 @@ class EvaluateCommand(SettingsCommand):
             says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))
         of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
-        run = Pretraining(self.settings_of(folder, PretrainSettings, **of_run), folder)
+        run = Pretraining(self.settings_of(folder, **of_run), folder)
         numbers = run.evaluate()
         if self.json:
             write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])

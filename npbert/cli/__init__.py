@@ -9,7 +9,6 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import fields
 from pkgutil import resolve_name
 
 import npbert
@@ -41,7 +40,7 @@ pretrain   training:PretrainCommand    pre-train a BERT on plain text
 finetune   training:FinetuneCommand    fine-tune a BERT on a labelled file
 evaluate   training:EvaluateCommand    measure a trained model
 report     pages:ReportCommand         write a page about a training run
-plot       plot:PlotCommand            draw attention, gradients, vectors or a run
+plot       pages:PlotCommand           draw attention, gradients, vectors or a run
 params     blocks:ParamsCommand        list every tensor of a model, and count parameters
 demo       demo:DemoCommand            watch a BERT learn a toy dialogue, then try it
 examples   vocab:ExamplesCommand       write small files to try the commands on
@@ -133,7 +132,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         only = f"{launched()} processes were started, but only pretrain and finetune can share work"
         raise UsageError(f"{only}; start {prog} as one process")
     keep_freed_memory()
-    own = {entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
+    own = {name: given.pop(name) for name in kind.__dataclass_fields__ if name in given}
     command = kind(**own, given=given)
     if command.verbose:
         LOGGER.setLevel(logging.DEBUG)

@@ -20,8 +20,6 @@ from npbert.io import LOGGER, at_least, model_folder, one_of, read_json_object, 
 from npbert.models.config import CONFIG_FILE
 from npbert.shapes import AWKWARD, Shapes
 
-_METHODS = FINITE_DIFFERENCES, COMPLEX_STEP
-
 
 class ParamsCommand(Command):
     __doc__ = f"""List every tensor of a model with its shape, and count its parameters.
@@ -111,7 +109,7 @@ class GradcheckCommand(Command):
         for name in chosen:
             layer, inputs, rng = known[name].make(seed=seed)
             report = check_gradients(layer, *inputs, rng=rng, seed=seed)
-            worst = [report.worst.get(method) for method in _METHODS]
+            worst = [report.worst.get(method) for method in (FINITE_DIFFERENCES, COMPLEX_STEP)]
             errors = [f"{each.relative_error:.1e}" if each else "–" for each in worst]
             proof = f"{1e3 * report.proof.seconds:.0f} ms" if report.proof else "no"
             print(f"{name:<42}{report.count:>11}{proof:>12}{errors[0]:>20}{errors[1]:>14}", flush=True)

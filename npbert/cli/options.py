@@ -54,20 +54,18 @@ class SettingsCommand(Command):
     kind = TaskSettings
     shared = GROUPS
 
-    def read_settings(self) -> Any:
-        """Return the settings: options over the file of --settings over the defaults.
+    def read_settings(self, folder: Any = None, **changes: Any) -> Any:
+        """Return the settings: options over changes over those of the run in the folder; without a run, over the file
+        of --settings, or the defaults.
 
-        Raises: FileError for a wrong file; InputError for a wrong option.
+        Raises: UsageError for --settings beside a run; FileError for a wrong file; InputError for a wrong option.
         """
-        given = self.given
-        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
-
-    def settings_of(self, folder: Path, **changes: Any) -> Any:
-        """Return the settings of the run in the folder, with the changes, and with the options over both. Raises:
-        UsageError for --settings; FileError for a wrong file."""
-        if self.settings:
+        given, run = self.given, folder and kind_of_run(folder)
+        if run and self.settings:
             raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
-        return load_settings(kind_of_run(folder), folder / SETTINGS_FILE, **{**changes, **self.given})
+        if run:
+            return load_settings(run, folder / SETTINGS_FILE, **{**changes, **given})
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 class FilesCommand(Command):

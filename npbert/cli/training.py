@@ -76,7 +76,7 @@ class TrainCommand(SettingsCommand):
         if kind_of_run(folder) is not self.kind:
             raise FileError(f"{folder} has no run of npbert {self.name} to continue")
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return self.settings_of(folder, **no_steps)
+        return self.read_settings(folder, **no_steps)
 
 
 class PretrainCommand(TrainCommand):
@@ -124,27 +124,23 @@ class EvaluateCommand(SettingsCommand):
     def run(self) -> None:
         """Print the metrics."""
         folder = Path(self.folder)
-        kind = kind_of_run(folder)
-        if kind is PretrainSettings:
-            self._evaluate_pretraining(folder)
-            return
-        settings = self.settings_of(folder) if kind else self.read_settings()
-        for judged in evaluate_files(folder, self.files, settings):
-            if self.json:
+        if kind_of_run(folder) is not PretrainSettings:
+            for judged in evaluate_files(folder, self.files, self.read_settings(folder)):
                 labels = {"labels": judged.classes} if judged.classes else {}
-                write_json_lines([{"file": judged.path, **judged.metrics, **labels}])
-            else:
-                print(judged)
-
-    def _evaluate_pretraining(self, folder: Path) -> None:
+                self._show({"file": judged.path, **judged.metrics, **labels}, judged)
+            return
         unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
         if unknown:
-            says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
+            says = f" is for a labelled file, and {folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))
-        of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
-        run = Pretraining(self.settings_of(folder, **of_run), folder)
-        numbers = run.evaluate()
+        settings = self.read_settings(folder, model=folder / MODEL_FOLDER, held_out=self.files)
+        run = Pretraining(settings, folder)
+        numbers, baselines = run.evaluate(), run.baselines
+        row = {"files": self.files, **numbers, "baselines": baselines}
+        self._show(row, Judged("held out", numbers, None, baselines, {}))
+
+    def _show(self, row: dict[str, Any], table: Judged) -> None:
         if self.json:
-            write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])
+            write_json_lines([row])
         else:
-            print(Judged("held out", numbers, None, run.baselines, {}))
+            print(table)

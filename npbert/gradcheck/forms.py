@@ -5,6 +5,7 @@ whether backward takes a dy. `gradients.py` finds the gradients by one rule, for
 """
 
 import copy
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ class Form(Layer):
     def __init__(
         self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
     ) -> None:
-        self._run, self._back, self._draws = run, back, 0
+        self._run, self._back, self._draws = run, back, itertools.count(1)
         self.gradients = dict[str, tuple[str, ...]]()
         self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
@@ -101,8 +102,7 @@ class Form(Layer):
     def undone(self, dy: Any, kept: Kept) -> tuple[Any, Values]:
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
-        self._draws += 1
-        np.random.seed(self._draws)
+        np.random.seed(next(self._draws))
         returned = mapped(lambda each: plain(each) if is_number(each) else each, self._back(mapped(own, dy), kept.left))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:

@@ -1,7 +1,7 @@
 """restored: puts objects back as they were. everything_restored: the same for every object that code can reach.
 
 This is the only place that restores state: of the program after a check, of a layer's parts and parameters between two
-runs (`Case.holding`), and of the values of an engine before each run.
+runs (`ScalarFunction.unchanged`), and of the values of an engine before each run.
 """
 
 import collections

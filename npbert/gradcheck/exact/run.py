@@ -72,7 +72,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
     with inhabited(world):
         values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with function.holding(values), room_for_numbers(function.things):
+        with function.unchanged(values), room_for_numbers(function.things):
             tape = Tape(copy.deepcopy(function.rng))
             y = function.forward(tape)
             ys = as_tuple(y)

@@ -41,10 +41,12 @@ class Form(Layer):
     backward's result; its own path if backward takes a step.
     is_read: False to return backward's result as it is.   given: the number of values from the author's inputs.
     loss: its place, if forward returns it in a tuple.   note: for the report.
+    is_glue(code, owner), of an engine: True for code that only calls what is checked.
     """
 
     note, is_read, takes_dy, takes_step = "", True, True, False
     loss: int | None = None
+    is_glue: Function
 
     def __init__(
         self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None

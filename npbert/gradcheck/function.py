@@ -56,10 +56,6 @@ class ScalarFunction:
         """Forward's names of all inputs."""
         return getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
 
-    def named_inputs(self) -> list[tuple[str, Any]]:
-        """Return all inputs by forward's names."""
-        return list(zip(self.input_names, self.inputs, strict=True))
-
     @cached_property
     def float_inputs(self) -> dict[str, int]:
         """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
@@ -67,7 +63,7 @@ class ScalarFunction:
         constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "gradients", None)
         return {
             f"input {name}" if name in self.parameters else name: position
-            for position, (name, value) in enumerate(self.named_inputs())
+            for position, (name, value) in enumerate(zip(self.input_names, self.inputs, strict=True))
             if (is_float_array(value) and name not in constant if moved is None else name in moved)
         }
 
@@ -178,7 +174,7 @@ class ScalarFunction:
             raise GradientError(str(error)) from error
         returned = as_list(dx)
         if dx is None or len(returned) != len(names):
-            returned = [part for part in returned if part is not None]
+            returned = list(as_tuple(dx))
         if len(returned) != len(names):
             hint = "return one for each NumPy array of floats, or None without a gradient"
             hint = hint if returned else "add the missing `return`"
@@ -188,7 +184,7 @@ class ScalarFunction:
         self.float_inputs = {name: self.float_inputs[name] for name in moved}
         found |= moved
         for name, array in self.variables.items():
-            if name in found and np.shape(found[name]) != array.shape:
+            if np.shape(found[name]) != array.shape:
                 raise WrongShapeError(name, found, array.shape)
         return found
 

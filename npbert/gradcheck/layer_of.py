@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.calls import form_of_functions, form_of_loss, form_of_object, is_stateful
-from npbert.gradcheck.engine import EngineForm, values_in
+from npbert.gradcheck.engine import form_of_engine, values_in
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.forms import Form, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves
@@ -44,7 +44,7 @@ def as_layer(
 def _form(given: Any, inputs: Sequence[Any]) -> Form:
     """Return the first Form that fits: of an engine, of an object with state, or of functions."""
     if _is_of_engine(given, inputs):
-        return EngineForm(given, names_given(given, len(inputs)), inputs)
+        return form_of_engine(given, names_given(given, len(inputs)), inputs)
     if is_stateful(given):
         return form_of_object(given, mapped(_as_array, list(inputs)))
     parts, rest = as_list(given), list(inputs)

@@ -7,7 +7,7 @@ dy.
 
 import copy
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -75,8 +75,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
         with function.unchanged(values), room_for_numbers(function.things):
             tape = Tape(copy.deepcopy(function.rng))
             y = function.forward(tape)
-            ys = as_tuple(y)
-            parts_y = {name: _finite(name, each) for name, each in named("y", ys).items()}
+            parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
             growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
@@ -86,8 +85,9 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
         return ExactRun(parts_y, gradients, tangents, growth)
 
 
-def named(name: str, parts: Sequence[Any]) -> dict[str, Any]:
-    """Return each part by name: `y`, or `y[0]`, `y[1]`, …"""
+def named(name: str, y: Any) -> dict[str, Any]:
+    """Return each part of a result that is not None by name: `y`, or `y[0]`, `y[1]`, …"""
+    parts = as_tuple(y)
     return {name: parts[0]} if len(parts) == 1 else {f"{name}[{position}]": each for position, each in enumerate(parts)}
 
 

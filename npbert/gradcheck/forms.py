@@ -31,7 +31,8 @@ class Kept(NamedTuple):
 class Form(Layer):
     """Another author's code as a layer. Each call runs a copy of the object and of the inputs.
 
-    names, arguments: the inputs of the author's forward.   thing: the object with their state, or None.
+    names, arguments: the inputs of the author's forward; arrays of floats, and tensors, become arrays of float64.
+    thing: the object with their state, or None.
     run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
 
@@ -55,7 +56,10 @@ class Form(Layer):
         self.gradients = dict[str, tuple[str, ...]]()
         self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
-        self.take(dict(zip(names, arguments, strict=True)))
+        arrays = mapped(as_array, list(arguments))
+        if thing is None:
+            arrays = mapped(own, arrays)  # an array that is given twice is two inputs
+        self.take(dict(zip(names, arrays, strict=True)))
 
     @property
     def input_names(self) -> list[str]:
@@ -155,6 +159,14 @@ def plain(value: Any) -> Any:
     if array.dtype == object:
         return as_numbers(array)
     return array.astype(complex if array.dtype.kind == "c" else float)
+
+
+def as_array(value: Any) -> Any:
+    """Return an array of other floats, or a tensor, as an array of float64."""
+    if isinstance(value, np.matrix):
+        raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
+    is_other_float = is_float_array(value) and value.dtype != np.float64
+    return plain(value) if is_other_float or is_tensor(value) else value
 
 
 def is_tensor(value: Any) -> bool:

@@ -76,12 +76,17 @@ class SentenceVectors(GroupedTask):
         return [Labelled(row, 0.0) for row in rows], None
 
     @classmethod
-    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the pooling, from the folder if it has one, and the loss."""
+    def from_pretrained(cls, folder: str | Path, **options: Any) -> Any:
+        """Return the task, with the loss and the pooling of the settings. By default the pooling is the folder's."""
         settings = options["settings"]
         _, stored = read_sentence_settings(folder, is_chosen=bool(settings.pooling))
-        pooling, normalize = settings.pooling or stored.get("pooling", "mean"), stored.get("normalize", False)
-        return {"pooling": pooling, "normalize": normalize, "loss_function": LOSSES[settings.loss or cls.losses[0]]()}
+        of_model = {
+            **options.pop("of_model", {}),
+            "pooling": settings.pooling or stored.get("pooling", "mean"),
+            "normalize": stored.get("normalize", False),
+            "loss_function": LOSSES[settings.loss or cls.losses[0]](),
+        }
+        return super().from_pretrained(folder, of_model=of_model, **options)
 
     def sequences_of(self, given: Sequence[str]) -> list[str]:
         first, others = (*self.settings.prompts, "", "")[:2]

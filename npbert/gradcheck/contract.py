@@ -1,8 +1,10 @@
 """The promises of a layer, in addition to a right derivative, each tested."""
 
+import contextlib
 import copy
 import itertools
 import traceback
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,13 +32,13 @@ class Call:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
         for parameter in function.parameters.values():
             parameter.zero_grad()
-        inputs = {name: copied(value) for name, value in function.named_inputs()}
+        inputs = dict(zip(function.input_names, map(copied, function.inputs), strict=True))
         held = SimpleNamespace(**inputs | named("dy", self.dy))
         self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
         self.y = function.layer.forward(*inputs.values(), tape=self.tape)
         if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = snapshot(named("y", as_tuple(self.y)))
+        self._returned = snapshot(named("y", self.y))
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -52,17 +54,6 @@ class Call:
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
-
-    def as_far_as_it_runs(self) -> tuple[Gradients, Exception | None]:
-        """Return the gradients, or of a backward that raises those of parameters by then, with its error. In a wrong
-        shape they are no error, and those after it may be missing."""
-        parameters = self.function.parameters.items()
-        try:
-            return self.backward(), None
-        except WrongShapeError as error:
-            return {name: np.array(each) for name, each in error.gradients.items()}, None
-        except Exception as error:  # of the author's code
-            return {name: each.grad.copy() for name, each in parameters if each.grad.any()}, error
 
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
@@ -82,6 +73,29 @@ class Call:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
                 raise PromiseError(says, f"the memory of {name}")
+
+
+def numbers_of(function: ScalarFunction, shown: Callable[[str], str], *, are_promised: bool) -> Iterator[Gradients]:
+    """Yield y, then the gradients by their shown names; and test the promises, if the gradients are `are_promised`.
+
+    Of a backward that raises, the gradients of parameters by then come before its error. A wrong shape is no error, and
+    gradients after it may be missing.
+    """
+    function = copy.copy(function)  # a backward that returns None makes an input a constant, of this copy alone
+    with function.unchanged():
+        call = Call(function)
+        yield {name: np.copy(part) for name, part in named("y", as_tuple(call.y)).items()}
+        try:
+            found = call.backward()
+        except WrongShapeError as error:
+            found = {name: np.array(each) for name, each in error.gradients.items()}
+        except Exception:  # of the author's code
+            yield {shown(name): each.grad.copy() for name, each in function.parameters.items() if each.grad.any()}
+            raise
+        yield {shown(name): each for name, each in found.items()}
+    if are_promised:
+        with contextlib.suppress(WrongShapeError):  # which the numbers show
+            promised_gradients(function)
 
 
 def promised_gradients(function: ScalarFunction) -> Gradients:
@@ -183,11 +197,11 @@ def check_refusal(function: ScalarFunction) -> None:
 def _tell_refusal(error: Exception, parameters: dict[str, Parameter]) -> None:
     """Raise WrongShapeError, with the parameter's name, if the error is of a parameter that refused a gradient."""
     names = {id(parameter): name for name, parameter in parameters.items()}
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_code is Parameter.add_grad.__code__:
-            refused = frame.f_locals["self"]
-            name = names[id(refused)]
-            raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if frame.f_code is Parameter.add_grad.__code__:
+        refused = frame.f_locals["self"]
+        name = names[id(refused)]
+        raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
 
 
 def same(one: Array, other: Array) -> bool:

@@ -1,20 +1,17 @@
-"""Comparison: the learner's numbers at each seed of a blank, beside the right ones. It is the Oracle for mending.
-fact_of: says of a wrong array by its numbers its shape, its size, or the number that differs most."""
+"""Comparison: the learner's numbers at each seed of a blank, beside the right ones. fact_of: says of a wrong array by
+its numbers its shape, its size, or the number that differs most."""
 
 import inspect
 import re
-from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck import GradientError, PromiseError, explain
-from npbert.gradcheck.explain import Outlook, is_number, outlook_of, wrong_among
+from npbert.gradcheck import GradientError, explain
+from npbert.gradcheck.explain import Sample, is_number
 from npbert.gradcheck.inputs import magnitude
-from npbert.gradcheck.replacing import in_place_of
 from npbert.gradcheck.report import largest_at
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import failure_of
@@ -22,7 +19,7 @@ from npbert.learn.verdict import Verdict
 
 
 class Comparison:
-    """right: the right numbers at each seed, those of the library. function: the learner's.
+    """samples: a seed each, with the right numbers, those of the library. function: the learner's.
 
     At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
     of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
@@ -30,21 +27,21 @@ class Comparison:
     """
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
-        self.blank, self.samples, self.right = blank, blank.seeds, blank.right_numbers
-        self.accuracy = [
-            dict.fromkeys(right, blank.tolerance * max(map(magnitude, right.values()))) for right in self.right
-        ]  # of rounding, relative to the largest number
-        self.file = str(module.__file__)
+        self.blank, self.file = blank, str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
+        self.samples = list[Sample]()
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
         self.stopped: BaseException | None = None
         self.broken: GradientError | None = None
-        for k, right in enumerate(self.right):
-            numbers, error = self._run(k)
+        for k, (seed, right) in enumerate(zip(blank.seeds, blank.right_numbers, strict=True)):
+            rounding = blank.tolerance * max(map(magnitude, right.values()))  # relative to the largest number
+            sample = Sample(partial(blank.run, self.thing, seed), right, dict.fromkeys(right, rounding))
+            numbers, error = sample.numbers()
             missing = right.keys() - numbers.keys()
+            self.samples.append(sample)
             self.given.append(numbers)
-            self.wrong.append(self._wrong(numbers, k) | missing)
+            self.wrong.append(sample.wrong(numbers) | missing)
             if self.first is None and (error or self.wrong[k]):
                 self.first = k
             if isinstance(error, GradientError) and not missing:
@@ -58,34 +55,9 @@ class Comparison:
         given = vars(self.blank.right).keys() - {self.blank.method}
         return failure_of(self.stopped or self.broken, self.file, given=given, advice=self.blank.entries("advice"))
 
-    def _run(self, k: int, *, stops: bool = False) -> tuple[Numbers, BaseException | None]:
-        """Return the numbers at seed k, and the error that ends them. stops: after a wrong number"""
-        numbers: Numbers = {}
-        try:
-            with np.errstate(all="ignore"):
-                for each in self.blank.run(self.thing, self.samples[k]):
-                    numbers.update(each)
-                    if stops and self._wrong(numbers, k):
-                        break
-        except (Exception, SystemExit) as error:
-            return numbers, error
-        return numbers, None
-
-    def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
-        with in_place_of(self.function, function):
-            numbers, error = self._run(k, stops=True)
-        if isinstance(error, PromiseError):
-            return Outlook(set(error.subjects), set(self.right[k]))
-        return outlook_of(numbers, self.right[k], self.accuracy[k], error)
-
-    def _wrong(self, numbers: Numbers, k: int) -> set[str]:
-        """Return the names of the numbers that differ beyond rounding."""
-        return wrong_among(numbers, self.right[k], self.accuracy[k])
-
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
-        return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
+        return [name for name in self.samples[0].right if any(name in wrong for wrong in self.wrong)]
 
 
 _OF_ANY = "factor", "not finite"
@@ -95,7 +67,7 @@ _OF_ANY = "factor", "not finite"
 def fact_of(compared: Comparison, name: str) -> str:
     """Return what is wrong with an array, at its first wrong seed."""
     k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
-    one, right = compared.given[k].get(name), compared.right[k][name]
+    one, right = compared.given[k].get(name), compared.samples[k].right[name]
     if one is None:
         return f"{name} is missing"
     if not is_number(one):

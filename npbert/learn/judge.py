@@ -107,7 +107,7 @@ def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
 def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
-    right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
+    right = [name for name in compared.samples[0].right if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), are_right(right))
 
 
@@ -122,7 +122,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    own = Mending(code, compared, forward=forward, right=plain)
+    own = Mending(code, compared.function, compared.samples, forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown

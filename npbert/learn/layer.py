@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -10,14 +9,8 @@ from typing import Any
 import numpy as np
 
 from npbert.catalogue import CATALOGUE, Setting, blocks
-from npbert.gradcheck import (
-    Call,
-    GradientError,
-    ScalarFunction,
-    WrongShapeError,
-    check_gradients,
-    promised_gradients,
-)
+from npbert.gradcheck import GradientError, ScalarFunction, check_gradients
+from npbert.gradcheck.contract import numbers_of
 from npbert.gradcheck.explain import VARIATIONS, in_manner
 from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
@@ -55,16 +48,7 @@ class LayerBlank(Blank):
         function = _made(self.settings[seed % 2], thing, seed)
         shown = {name: f"the gradient of {name}" for name in function.parameters}
         shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
-        with function.unchanged():
-            call = Call(function)
-            yield {"y": np.copy(call.y)}
-            found, error = call.as_far_as_it_runs()
-            yield {shown[name]: gradient for name, gradient in found.items()}
-            if error:
-                raise error
-        if seed < 2:
-            with suppress(WrongShapeError):  # which the numbers show
-                promised_gradients(function)
+        return numbers_of(function, shown.__getitem__, are_promised=seed < 2)
 
     @property
     def fixed(self) -> tuple[str, ...]:

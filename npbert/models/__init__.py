@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.models.architecture import Architecture
-from npbert.models.bert import BertModel, BertOutput
+from npbert.models.bert import POOLINGS, BertModel, BertOutput, TextPooling
 from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
 from npbert.models.heads import (
@@ -13,6 +13,8 @@ from npbert.models.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
     QuestionAnsweringOutput,
+    TaskLoss,
+    TaskModel,
 )
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.parameters import (
@@ -21,11 +23,9 @@ from npbert.models.parameters import (
     parameters_by_layer,
     size_table,
 )
-from npbert.models.pooling import POOLINGS, TextPooling
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors
-from npbert.models.task_model import TaskLoss, TaskModel
 
 AutoConfig, AutoModel, AutoModelForMaskedLM = BertConfig, BertModel, BertForMaskedLM
 AutoModelForSequenceClassification, AutoModelForTokenClassification = (

@@ -15,11 +15,10 @@ from npbert.data import Batch
 from npbert.io import LOGGER, InputError, model_folder
 from npbert.layers import BinaryCrossEntropy, Softmax
 from npbert.models.config import BertConfig
-from npbert.models.heads import HeadModel
+from npbert.models.heads import HeadModel, TaskLoss, TaskModel
 from npbert.models.hugging_face.families import read_settings
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""

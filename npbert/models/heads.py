@@ -1,22 +1,103 @@
-"""The models with one head: a classifier of texts, choices or tokens, or the ends of an answer."""
+"""TaskModel: a BERT with a head and a loss; and the models with one head: a classifier of texts, choices or tokens, or
+the ends of an answer."""
 
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import NO_TAPE, Init, Layer, Tape
+from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.layers import (
     Dropout,
     Identity,
     Linear,
+    Loss,
     MeanSquaredError,
     SoftmaxCrossEntropy,
     WeightedCrossEntropy,
 )
+from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.task_model import TaskModel
+from npbert.models.pretrained import PreTrainedModel
+
+
+class TaskLoss(NamedTuple):
+    """loss: the minimized number. means, counts_right: of each kind of target, the mean loss and the number of right
+    predictions; counts_right is None in a regression."""
+
+    loss: float
+    means: tuple[float, ...]
+    counts_right: tuple[int, ...] | None
+
+
+class TaskModel(PreTrainedModel):
+    """loss = mean over the labels of loss_function(logits, label)  with  logits = model(batch).
+
+    Base class of a BERT with a head and a loss. A subclass builds its head in `__init__`, with a `loss_function` such
+    as SoftmaxCrossEntropy(). It declares in `reads` the parts of a batch that it reads, and defines forward and
+    backward.
+
+    `forward(batch, tape) -> logits` begins with `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a
+    row for each token that is read (and `self.bert.pool(h, packed, tape)`, a vector for each sequence).
+    `backward(dlogits, tape)` ends with `self.bert.encode_backward(dh, tape)`, which adds the gradients of BERT.
+    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s.
+
+    add_pooling_layer: True for a head that reads the pooled vector.
+    """
+
+    loss_function: Loss
+    needs_whole_batch: ClassVar[bool] = False
+    """True for a loss that compares the sequences of a batch with each other, so that it is not a mean over parts."""
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        rng: np.random.Generator | None,
+        dtype: DTypeLike = np.float32,
+        add_pooling_layer: bool = False,
+    ) -> None:
+        self.config = config
+        self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
+
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
+        """Return the mean loss over the labels in the batch, and the number of right predictions.
+
+        Raises: the errors of PackedBatch and its `labels`, before any computation.
+        """
+        packed = self.pack(batch)
+        targets, weight = packed.labels, packed.batch.sample_weight
+        if weight is not None and not isinstance(self.loss_function, WeightedCrossEntropy):
+            raise ValueError(f"sample_weight is given, and {type(self).__name__} has no weighted loss: leave it out")
+        logits = self(packed, tape)
+        rows = self.rows(logits, packed)
+        if packed.reads.labels_are_numbers:
+            targets = targets.astype(rows.dtype)
+        weights = () if weight is None else (weight.astype(rows.dtype),)
+        loss = self.loss_function(rows, targets, *weights, tape)
+        tape.keep(self, shape=np.shape(logits))
+        right = self.loss_function.count_right(rows, targets)
+        return TaskLoss(loss, (loss,), None if right is None else (right,))
+
+    def loss_backward(self, dloss: float, tape: Tape) -> None:
+        """Run back from the loss to every parameter.
+
+        dloss: the weight of this loss in the minimized quantity, 1 for the loss itself.
+        """
+        shape = tape.take(self)
+        dlogits = self.loss_function.backward(dloss, tape)
+        self.backward(dlogits.reshape(shape), tape)
+
+    def rows(self, logits: Any, packed: PackedBatch) -> Array:
+        """Return the input of the loss function: the logits (N, C), a row for each target."""
+        rows: Array = logits.reshape(-1, logits.shape[-1])
+        return rows
+
+    def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
+        """Return the number of labels in the mean of the loss. Raises: as loss."""
+        packed = self.pack(batch)
+        return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)
 
 
 class HeadModel(TaskModel):
@@ -25,11 +106,12 @@ class HeadModel(TaskModel):
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token (ModernBERT: pooled)
     logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
 
-    `add_head` builds the head, as the attribute `head_name`. The model has a pooler if the head reads its output.
+    `add_head` builds the head, as the attribute `head_name`: by default a classifier, Dropout(x) W + b. The model has a
+    pooler if the head reads its output.
     """
 
-    head_name: ClassVar[str]
-    dropout: Layer = Identity()  # a Classifier has one
+    head_name: ClassVar[str] = "classifier"
+    dropout: Layer = Identity()  # another head may have none
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         tokens = self.reads.tokens
@@ -40,7 +122,9 @@ class HeadModel(TaskModel):
 
     def add_head(self, init: Init) -> None:
         """Build the head, and the loss function, if it is another one."""
-        raise NotImplementedError
+        outputs = 1 if self.reads.grouped else self.config.num_labels
+        self.dropout = Dropout(self.config.head_dropout)
+        self.classifier = Linear(self.config.hidden_size, outputs, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
         packed = self.pack(batch)
@@ -68,18 +152,7 @@ class HeadModel(TaskModel):
         self.bert.encode_backward(dx, tape)
 
 
-class Classifier(HeadModel):
-    """logits = Dropout(x) W + b: the shared code of these models."""
-
-    head_name = "classifier"
-
-    def add_head(self, init: Init) -> None:
-        outputs = 1 if self.reads.grouped else self.config.num_labels
-        self.dropout = Dropout(self.config.head_dropout)
-        self.classifier = Linear(self.config.hidden_size, outputs, init)
-
-
-class BertForSequenceClassification(Classifier):
+class BertForSequenceClassification(HeadModel):
     """logits = Dropout(pooled) W + b  with  pooled = BertModel(batch).pooler_output.
 
     batch -> logits (B, C)   W (D, C)   labels (B,) integers below C
@@ -97,7 +170,7 @@ class BertForSequenceClassification(Classifier):
             self.reads, self.loss_function = Reads("first", "number"), MeanSquaredError()
 
 
-class BertForMultipleChoice(Classifier):
+class BertForMultipleChoice(HeadModel):
     """score of a choice = Dropout(pooled) w + b  with  pooled = BertModel(choice).pooler_output.
 
     batch of (B, C, T) -> logits (B, C), the scores of the C choices   w (D, 1)   labels (B,) integers below C
@@ -109,7 +182,7 @@ class BertForMultipleChoice(Classifier):
     reads = Reads("first", "choice", grouped=True)
 
 
-class BertForTokenClassification(Classifier):
+class BertForTokenClassification(HeadModel):
     """logits = Dropout(h) W + b  with  h = BertModel(batch).last_hidden_state, without a pooler.
 
     batch -> logits (B, T, C), 0 for padding   W (D, C)   labels (B, T) integers below C, −100 for a token without one

@@ -8,9 +8,8 @@ from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.display import shown_in_short
 from npbert.layers import Gather, SoftmaxCrossEntropy
-from npbert.models.heads import HeadModel
+from npbert.models.heads import HeadModel, TaskLoss
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.task_model import TaskLoss
 
 
 class WordModel(HeadModel):

@@ -67,7 +67,6 @@ def test_everything_that_a_user_holds_says_what_it_is():
     inner = {
         "Call",
         "ScalarFunction",
-        "Oracle",
         "Mending",
         "Shares",
         "Encoding",

@@ -5,14 +5,13 @@ found alike, for every Form.
 """
 
 import contextlib
-import copy
 import gc
 import inspect
 import itertools
 import sys
 import sysconfig
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -21,18 +20,15 @@ from typing import Any
 import numpy as np
 
 import npbert
-from npbert.gradcheck.contract import Call, promised_gradients
+from npbert.gradcheck.contract import Call
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding, d
+from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, Mending
-from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, outlook_of, quiet
+from npbert.gradcheck.explain.samples import samples_of
+from npbert.gradcheck.explain.trial import RAISES, Sample, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.replacing import in_place_of
-from npbert.gradcheck.report import PromiseError
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -43,35 +39,6 @@ _OURS = str(Path(npbert.__file__).parent)
 _CALLS = 200_000  # the most calls of the author's functions: a large model runs less often
 
 
-class LayerOracle:
-    """Runs a layer with one of its author's functions replaced, and compares each gradient. If all are right, the
-    promises of a layer are outputs, too, on the first sample."""
-
-    def __init__(self, samples: Sequence[Sample], function: FunctionType) -> None:
-        self.samples, self.function = samples, function
-
-    def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """Run the function on sample k, as in Oracle."""
-        sample = self.samples[k]
-        names = set(sample.right)
-        tried = copy.copy(sample.function)  # an edit that returns None makes an input a constant, of this copy alone
-        try:
-            with in_place_of(self.function, function), tried.unchanged():
-                call = Call(tried)
-                if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
-                    return Outlook({"y", *names})
-                gradients, error = call.as_far_as_it_runs()
-                given = {d(name): each for name, each in gradients.items()}
-                found = outlook_of(given, sample.right, sample.accuracy, error)
-                if k == 0 and not found.wrong:
-                    promised_gradients(tried)
-                return found
-        except PromiseError as broken:
-            return Outlook(set(broken.subjects), names)
-        except Exception:  # an error of the layer, which calls the edited function
-            return FAILED
-
-
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """Return the edits of the author's functions that make the layer right, or as much of it as possible, within the
     tries; without any, the place to look at, if there is one function."""
@@ -79,7 +46,7 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
         if not samples:
             return []
-        theirs, forward, calls = _functions_of(samples[0].function)
+        theirs, forward, calls = _functions_of(function)
         searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
     if not best:
@@ -112,11 +79,10 @@ def _searches(
     searches: dict[FunctionType, Mending] = {}
     for most, (count, each) in itertools.product((CHEAP, np.inf), enumerate(theirs)):
         if each not in searches:
-            oracle = LayerOracle(samples, each)
             code = replace(Code.of(each), leaves_functions=each in forward)
             near = [other for other in forward if other.__module__ == each.__module__]
             alike = "".join(textwrap.dedent(inspect.getsource(other)) for other in near)
-            searches[each] = Mending(code, oracle, forward=alike)
+            searches[each] = Mending(code, each, samples, forward=alike)
         search, share = searches[each], int(tries) // min(2, len(theirs) - count)
         search.run(share, most)
         tries -= share - search.trial.left

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from types import FunctionType
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.edits import Edit
@@ -34,8 +35,8 @@ from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
     RAISES,
-    Oracle,
     Outlook,
+    Sample,
     Trial,
     has_failed,
     mended_by,
@@ -49,10 +50,19 @@ TRIES = 8000
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code."""
+    """A code under repair. function: the one that runs in the samples. forward: its source, for missing parts.
+    right: a right code."""
 
-    def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
-        self.trial = trial = Trial(oracle)
+    def __init__(
+        self,
+        code: Code,
+        function: FunctionType,
+        samples: Sequence[Sample],
+        *,
+        forward: str = "",
+        right: Code | None = None,
+    ) -> None:
+        self.trial = trial = Trial(function, samples)
         runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
         self._begun = functools.partial(Search, trial, forward, runs)
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong

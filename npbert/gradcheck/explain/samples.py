@@ -4,19 +4,21 @@ numbers or sizes."""
 import contextlib
 import copy
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import named_parameters
-from npbert.gradcheck.contract import Call
+from npbert.gradcheck.contract import Call, numbers_of
 from npbert.gradcheck.estimates import right_and_accuracy
+from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.explain.finding import d
+from npbert.gradcheck.explain.trial import Sample
 from npbert.gradcheck.explain.variations import in_manner, resized
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import magnitude
-from npbert.gradcheck.report import Gradients
 
 _OTHERS = ((1, 0), (0, 1), (2, 3), (0, 4))
 """(more rows, number of the manner). Never equal numbers: the slope at a kink is a convention."""
@@ -28,18 +30,6 @@ _NOTHING = 1e-3
 """Of the scale of a gradient: below it, a gradient that should be 0 is."""
 _IGNORED = -100
 """The label of a row that does not count, among labels."""
-
-
-class Sample(NamedTuple):
-    """A copy of the layer with its inputs and its right gradients.
-
-    accuracy: the tolerance of each gradient, by names such as dx. y: the result of forward
-    """
-
-    function: ScalarFunction
-    right: Gradients
-    accuracy: dict[str, float]
-    y: tuple[Array, ...]
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
@@ -61,7 +51,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
                 if _runs(another) or not must_run:
                     made.append(another)
                     break
-    return [_sample_of(each) for each in made]
+    return [_sample_of(each, are_promised=each is first) for each in made]
 
 
 def _runs(function: ScalarFunction) -> bool:
@@ -71,11 +61,14 @@ def _runs(function: ScalarFunction) -> bool:
     return False
 
 
-def _sample_of(function: ScalarFunction) -> Sample:
+def _sample_of(function: ScalarFunction, *, are_promised: bool) -> Sample:
+    """Return the sample of a layer: y has to stay, and gradients such as dx have to be right."""
     (right, relative), scales = right_and_accuracy(function), function.scales()
     largest = {name: max(_NOTHING * scales[name], magnitude(each)) for name, each in right.items()}
-    accuracy = {d(name): relative * each for name, each in largest.items()}
-    return Sample(function, {d(name): each for name, each in right.items()}, accuracy, function.outputs())
+    y = named("y", function.outputs())
+    accuracy = dict.fromkeys(y, 0.0) | {d(name): relative * each for name, each in largest.items()}
+    right = y | {d(name): each for name, each in right.items()}
+    return Sample(partial(numbers_of, function, d, are_promised=are_promised), right, accuracy)
 
 
 def _is_of_labels(value: Any) -> bool:

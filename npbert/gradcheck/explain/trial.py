@@ -1,4 +1,4 @@
-"""Trial: runs of the code, edited and unedited, judged by an oracle and counted."""
+"""Trial: runs of the code, edited and unedited, on samples with their right numbers; judged and counted."""
 
 import contextlib
 import io
@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.replacing import in_place_of
 
 RAISES = "what the code gives"
 _SAME = 1e-9  # relative: far above rounding, and far below a mistake
@@ -35,12 +37,9 @@ class Outlook:
     arrays: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
 
-FAILED = Outlook({RAISES})
-
-
 def alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
     """Return the arrays of real numbers that have the right shape, each with the right one."""
-    pairs = ((name, array, right[name]) for name, array in numbers.items())
+    pairs = ((name, array, right[name]) for name, array in numbers.items() if name in right)
     return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
 
 
@@ -49,18 +48,46 @@ def is_number(value: Any) -> bool:
     return np.asarray(value).dtype.kind in "fiub"
 
 
-def wrong_among(numbers: Numbers, right: Numbers, accuracy: Mapping[str, float]) -> set[str]:
-    """Return the names of numbers that are not right. accuracy: the largest errors"""
-    off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in alike(numbers, right).items()}
-    return numbers.keys() - {name for name, size in off.items() if size <= accuracy[name]}
+class Sample(NamedTuple):
+    """A task with its right numbers, which an edit has to give.
 
+    run: run the code, and yield its numbers by name, step by step. It changes nothing. Its errors are those of the
+    code; one with `subjects` names the wrong numbers, of a broken promise
+    accuracy: the largest errors
+    """
 
-def outlook_of(numbers: Numbers, right: Numbers, accuracy: Mapping[str, float], error: object) -> Outlook:
-    """Return the result of code that gives these numbers, up to its error."""
-    both, wrong = alike(numbers, right), wrong_among(numbers, right, accuracy)
-    missing = right.keys() - numbers.keys()
-    has_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
-    return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)
+    run: Callable[[], Iterable[Numbers]]
+    right: Numbers
+    accuracy: Mapping[str, float]
+
+    def wrong(self, numbers: Numbers) -> set[str]:
+        """Return the names of the numbers that are not right."""
+        both = alike(numbers, self.right).items()
+        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in both}
+        return numbers.keys() - {name for name, size in off.items() if size <= self.accuracy[name]}
+
+    def numbers(self, *, stops: bool = False) -> tuple[dict[str, Array], BaseException | None]:
+        """Return the numbers of a run, and the error that ends them. stops: after a wrong number"""
+        numbers: dict[str, Array] = {}
+        try:
+            with np.errstate(all="ignore"):
+                for each in self.run():
+                    numbers.update(each)
+                    if stops and self.wrong(numbers):
+                        break
+        except (Exception, SystemExit) as error:
+            return numbers, error
+        return numbers, None
+
+    def outlook(self) -> Outlook:
+        """Return the result of a run. After a wrong number, all later ones count as wrong."""
+        numbers, error = self.numbers(stops=True)
+        if subjects := getattr(error, "subjects", ()):
+            return Outlook(set(subjects), self.right.keys())
+        both, wrong = alike(numbers, self.right), self.wrong(numbers)
+        missing = self.right.keys() - numbers.keys()
+        has_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)
 
 
 def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
@@ -96,33 +123,19 @@ def has_failed(outlooks: Iterable[Outlook]) -> bool:
     return RAISES in wrong_in(outlooks)
 
 
-class Oracle(Protocol):
-    """The judge of one task.
-
-    samples: at least two, with different sizes; small ones first. look(function, k): run the function on sample k and
-    return its errors. An exception that passes counts as FAILED. It changes nothing.
-    """
-
-    samples: Sequence[Any]
-
-    def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """Return the errors of the function on sample k."""
-        ...
-
-
 class Failed(BaseException):
     """The tried code is no code, ends the program, or makes too many rounds."""
 
 
 class Trial:
-    """Runs code and counts the cost in tries, which do not depend on the machine: a run of one call without loops
-    is one.
+    """Runs code in place of a function, and counts the cost in tries, which do not depend on the machine: a run of one
+    call without loops is one.
 
     left: the remaining tries. calls: of the function, in the last look
     """
 
-    def __init__(self, oracle: Oracle) -> None:
-        self.oracle, self.calls, self.left = oracle, 0, 0.0
+    def __init__(self, function: FunctionType, samples: Sequence[Sample]) -> None:
+        self.function, self.samples, self.calls, self.left = function, samples, 0, 0.0
         self._rounds = 0
 
     @property
@@ -138,12 +151,13 @@ class Trial:
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """Return the oracle's result; the code may raise."""
+        """Return the result of sample k with the function in place of that of the code."""
         self._rounds = self.calls = 0
         try:
-            return self.oracle.look(function, k)
-        except (Failed, Exception):
-            return FAILED
+            with in_place_of(self.function, function):
+                return self.samples[k].outlook()
+        except Failed:
+            return Outlook({RAISES})
         finally:
             self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY
 
@@ -166,7 +180,7 @@ class Trial:
     def looks(self, code: Code) -> list[Outlook]:
         """Return the result on every sample, and on the first once more, by one function."""
         function = self.compiled(code)
-        return [self.look(function, k) for k in [*range(len(self.oracle.samples)), 0]]
+        return [self.look(function, k) for k in [*range(len(self.samples)), 0]]
 
 
 def _failing(*args: Any, **more: Any) -> Any:

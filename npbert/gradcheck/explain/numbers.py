@@ -99,8 +99,8 @@ def _missing_rows(wrong: Array, right: Array) -> str:
         return ""
     zero = "" if right[rows].any() else ", where all is 0"
     return (
-        f"it lacks row {_first(rows)} of {len(right)} (counted from 0){zero}. Start with np.zeros of the whole shape, and "
-        "put your rows in their places"
+        f"it lacks row {_first(rows)} of {len(right)} (counted from 0){zero}. Start with np.zeros of the whole shape, "
+        "and put your rows in their places"
     )
 
 

@@ -17,7 +17,14 @@ from npbert.io import (
     setting,
     write_json_lines,
 )
-from npbert.training import SETTINGS_FILE, FinetuneSettings, TaskSettings, load_settings, read_settings
+from npbert.training import (
+    SETTINGS_FILE,
+    FinetuneSettings,
+    PretrainSettings,
+    TaskSettings,
+    load_settings,
+    read_settings,
+)
 
 GROUPS = {
     "training data": "corpus document_per_file train model new_head vocabulary held_out",
@@ -47,20 +54,18 @@ class SettingsCommand(Command):
     kind = TaskSettings
     shared = GROUPS
 
-    def read_settings(self) -> Any:
-        """Return the settings: options over the file of --settings over the defaults.
+    def read_settings(self, folder: Any = None, **changes: Any) -> Any:
+        """Return the settings: options over changes over those of the run in the folder; without a run, over the file
+        of --settings, or the defaults.
 
-        Raises: FileError for a wrong file; InputError for a wrong option.
+        Raises: UsageError for --settings beside a run; FileError for a wrong file; InputError for a wrong option.
         """
-        given = self.given
-        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
-
-    def settings_of(self, folder: Path, kind: Any, **changes: Any) -> Any:
-        """Return the settings of the run in the folder, with the changes, and with the options over both. Raises:
-        UsageError for --settings; FileError for a wrong file."""
-        if self.settings:
+        given, run = self.given, folder and kind_of_run(folder)
+        if run and self.settings:
             raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
-        return load_settings(kind, folder / SETTINGS_FILE, **{**changes, **self.given})
+        if run:
+            return load_settings(run, folder / SETTINGS_FILE, **{**changes, **given})
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 class FilesCommand(Command):
@@ -106,7 +111,7 @@ class FilesCommand(Command):
         if not self.given and not self.input.endswith(endings):
             return None
         folder = Path(self.folder)
-        if command_of(folder) == "finetune":
+        if kind_of_run(folder) is FinetuneSettings:
             return load_settings(FinetuneSettings, folder / SETTINGS_FILE, **self.given)
         return TaskSettings(**self.given) if self.given else None
 
@@ -118,9 +123,10 @@ class FilesCommand(Command):
         return [({"line": place.line}, values[0] if len(values) == 1 else values) for values, place in rows]
 
 
-def command_of(folder: Path) -> str:
-    """Return the command that started the run in the folder: pretrain or finetune, or "" without a run."""
+def kind_of_run(folder: Path) -> Any:
+    """Return the settings class of the run in the folder: PretrainSettings or FinetuneSettings, or None without a
+    run."""
     path = folder / SETTINGS_FILE
     if not path.is_file():
-        return ""
-    return "pretrain" if "corpus" in read_settings(path) else "finetune"
+        return None
+    return PretrainSettings if "corpus" in read_settings(path) else FinetuneSettings

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from npbert.cli.command import switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
-from npbert.data.task_files import TABLE_ENDINGS, Question, column_number, json_rows, read_conll, read_squad
+from npbert.data.task_files import TABLE_ENDINGS, Question, json_rows, read_conll, read_squad
 from npbert.inference import Answer, Classify, FillMask, Tag
 from npbert.io import at_least, read_all, read_lines, read_texts, setting
 
@@ -79,8 +79,7 @@ class TagCommand(FilesCommand):
         tag, columns = Tag.from_pretrained(self.folder), self.columns((".conll",))
         rows: list[Row]
         if columns or self.input.endswith(".conll"):
-            column = column_number("text", columns.text if columns else "0")
-            sentences = read_conll(self.input, word_column=column, tag_column=None)
+            sentences = read_conll(self.input, columns.text if columns else "0", None)
             rows = [({"line": sentence.place.line}, sentence.words) for sentence in sentences]
         else:
             rows = [({}, line.split() if self.words else line) for line in read_lines(self.input)]

@@ -1,16 +1,21 @@
-"""The labels of texts: Classify, by a fine-tuned model, and ClassCenters, by a few examples of each label."""
+"""Labels: of texts, by a fine-tuned model (Classify) or by a few examples of each label (ClassCenters); and of words,
+with the named entities that they make (Tag)."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.data import Encoding
 from npbert.inference.embed import Embed, Hit, scaled, similarity
 from npbert.inference.task import ForTexts
 from npbert.io import InputError
 from npbert.layers import Softmax
-from npbert.models import BertForSequenceClassification
+from npbert.models import BertForSequenceClassification, BertForTokenClassification
+
+_LETTERS = {"B", "I", "E", "S"}
 
 
 class Label(NamedTuple):
@@ -77,3 +82,121 @@ class ClassCenters:
 
     def __call__(self, texts: Iterable[str]) -> list[Label]:
         return [best_label(scores, self.labels) for scores in similarity(self.embed(texts), self.centers)]
+
+
+class TaggedWord(NamedTuple):
+    """A word, its most probable tag, the tag's probability, and the place of the word: text[start:end]."""
+
+    word: str
+    tag: str
+    score: float
+    start: int
+    end: int
+
+
+class NamedEntity(NamedTuple):
+    """text[start:end] names something of that type. The score is the mean over its words."""
+
+    type: str
+    text: str
+    score: float
+    start: int
+    end: int
+
+
+class TaggedText(NamedTuple):
+    """The words of a text with their tags, its entities, and the number of words that were cut off."""
+
+    words: list[TaggedWord]
+    entities: list[NamedEntity]
+    cut: int
+
+
+class Tag(ForTexts[TaggedText]):
+    """tag(text) -> a TaggedText; for a list of texts, a list. A text may be a list of words.
+
+    The tokenizer splits a text at spaces and punctuation. A word has the tag of its first token, as in training. Places
+    in a list of words are those in the text with one space between two words. Tags such as B-PER, I-PER and O make
+    entities; parts of speech do not. A word without a token, such as a control character, has no tag. (Devlin et al.
+    2018, section 5.3.)
+
+    Warns: of texts cut to the model's length.
+    Raises: TypeError unless it is a text or a list of words.
+    """
+
+    model_class = BertForTokenClassification
+    model: BertForTokenClassification
+
+    def result(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
+        names, words = self.model.config.label_names, []
+        whole = text if isinstance(text, str) else " ".join(text)
+        for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):
+            tag, score, _ = best_label(scores, names)
+            if isinstance(text, str):
+                start, end = encoding.word_to_chars(number)
+            else:
+                start = sum(len(word) + 1 for word in text[:number])
+                end = start + len(text[number])
+            words.append(TaggedWord(whole[start:end], tag, score, start, end))
+        rest = {word for part in encoding.overflowing for word in part.word_ids}
+        return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
+
+    def _encode(self, texts: list[Any]) -> list[Encoding]:
+        """Return the texts, or lists of words, as tokens."""
+        if all(isinstance(text, str) for text in texts):
+            return self.tokenizer.encode(texts, max_length=self.max_length)
+        for number, text in enumerate(texts, start=1):
+            if isinstance(text, str) or not all(isinstance(word, str) for word in text):
+                raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")
+        return self.tokenizer.encode_words(texts, max_length=self.max_length)
+
+    def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
+        """Return an array (W, C) for each text: the logits of its W words, by their first tokens."""
+        of_tokens = zip(super().logits(encodings), encodings, strict=True)
+        return [logits[[*first_tokens(encoding).values()]] for logits, encoding in of_tokens]
+
+
+def first_tokens(encoding: Encoding) -> dict[int, int]:
+    """Return the place of the first token of each word, by the word's index, without [CLS] and [SEP]."""
+    places: dict[int, int] = {}
+    for token, word in enumerate(encoding.word_ids):
+        if word is not None:
+            places.setdefault(word, token)
+    return places
+
+
+def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
+    found = []
+    with suppress(ValueError):  # tags without such a scheme
+        for type_, first, last in find_entities([word.tag for word in words]):
+            parts = words[first:last]
+            start, end, score = parts[0].start, parts[-1].end, sum(word.score for word in parts) / len(parts)
+            found.append(NamedEntity(type_, text[start:end], score, start, end))
+    return found
+
+
+def find_entities(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Return the entities of one sentence, from a tag a word: O, or a letter and a type, such as B-PER. An entity is
+    (type, start, end): the words words[start:end] name something of that type.
+
+    B begins an entity, I is inside one, E ends one, S is a single word, O is outside. A tag continues an entity if it
+    is I or E of the same type, after B or I; any other tag but O begins one. This reads IOB2, IOBES and IOE2. In tags
+    without a scheme, an I after O or another type begins an entity, as in conlleval, the script of the CoNLL tasks, and
+    seqeval. A letter alone has the type "".
+
+    Raises: ValueError for another tag; TypeError for one string instead of a list.
+    """
+    if isinstance(tags, str):
+        raise TypeError(f"tags are the string {tags!r}, wanted a list of tags for each sentence")
+    entities: list[tuple[str, int, int]] = []
+    open_type = None  # the type that the next word may continue
+    for position, tag in enumerate(tags):
+        letter, _, type_ = tag.partition("-")
+        if tag != "O" and letter not in _LETTERS:
+            raise ValueError(f"tags[{position}] is {tag!r}, wanted O, or B, I, E or S with a type, as in B-PER")
+        if letter in {"I", "E"} and type_ == open_type:
+            entities[-1] = type_, entities[-1][1], position + 1
+        elif letter in _LETTERS:
+            entities.append((type_, position, position + 1))
+        open_type = type_ if letter in {"B", "I"} else None
+    return entities

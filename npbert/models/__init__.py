@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.models.architecture import Architecture
-from npbert.models.bert import BertModel, BertOutput
+from npbert.models.bert import POOLINGS, BertModel, BertOutput, TextPooling
 from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
 from npbert.models.heads import (
@@ -23,7 +23,6 @@ from npbert.models.parameters import (
     parameters_by_layer,
     size_table,
 )
-from npbert.models.pooling import POOLINGS, TextPooling
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors

@@ -1,24 +1,51 @@
-"""BertModel: embeddings, encoder and pooler, as in the paper."""
+"""BertModel: embeddings, encoder and pooler, as in the paper. TextPooling: a vector for each text, from the vectors of
+its tokens."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import BertEmbeddings
+from npbert.blocks import BertEmbeddings, MaxPooling, MeanPooling
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.blas_lending import Lending
-from npbert.core import NO_TAPE, Init, Sequences, Tape
+from npbert.core import NO_TAPE, Init, Layer, Sequences, Tape
 from npbert.display import shown_in_short
-from npbert.io import InputIndexError
-from npbert.layers import DotProductAttention, Unpack
+from npbert.io import InputIndexError, one_of
+from npbert.layers import DotProductAttention, Gather, Unpack
 from npbert.models.architecture import make_encoder, make_pooler
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
-from npbert.models.pooling import TextPooling
 from npbert.models.pretrained import PreTrainedModel
 
 _lending = Lending()
+_LAYERS = {"mean": MeanPooling, "cls": None, "max": MaxPooling, "mean_sqrt_len_tokens": lambda: MeanPooling(0.5)}
+POOLINGS = tuple(_LAYERS)
+
+
+class TextPooling(Layer):
+    """The `mean` of the token vectors of each text, the vector of [CLS] (`cls`), the largest value of each feature
+    (`max`), or the sum / √(number of tokens) (`mean_sqrt_len_tokens`).
+
+    h (M, D), the rows that are read   y (B, D), in the order of the batch
+
+    Raises: InputError for another pooling.
+    """
+
+    def __init__(self, pooling: str) -> None:
+        one_of(POOLINGS).check("pooling", pooling)
+        make = _LAYERS[pooling]
+        self.layer, self.gather = make() if make else None, Gather()
+
+    def forward(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        if self.layer is None:
+            return self.gather(h, packed.first, tape)
+        return self.gather(self.layer(h, packed.sequences, tape), packed.unsorted, tape)
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dh is 0 except for the first token of each text with `cls`; else each token has its share of dy."""
+        dh = self.gather.backward(dy, tape)
+        return self.layer.backward(dh, tape) if self.layer else dh
 
 
 @shown_in_short

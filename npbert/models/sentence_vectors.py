@@ -9,10 +9,10 @@ import numpy as np
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.layers import CoSENT, CosineLoss, Identity, InBatchNegatives, Loss, TripletLoss, UnitLength
+from npbert.models.bert import TextPooling
 from npbert.models.config import BertConfig
 from npbert.models.heads import TaskModel
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.pooling import TextPooling
 
 LOSSES: dict[str, Callable[[], Loss]] = {
     "in-batch": InBatchNegatives,

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 
 import numpy as np
 
@@ -76,8 +75,9 @@ class Trainer(Resumable):
                 if step.is_saved:
                     self.save()
                 if stops and not self.is_finished:  # all processes, as the others would wait for one
-                    where, kept = f"step {step.number} of {self.progress.total_steps}", f"saved in {self.folder}"
-                    raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
+                    where = f"step {step.number} of {self.progress.total_steps}, saved in {self.folder}"
+                    again = "start the same run again (on the command line: with --resume)"
+                    raise KeyboardInterrupt(f"stopped at {where}; to continue, {again}")
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch) -> Step:
@@ -109,8 +109,7 @@ class Trainer(Resumable):
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
-        own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
-        layers = list(chain(*self.communicator.gather(layers_not_finite(self.model, own))))
+        layers = layers_not_finite(self.model, [(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
         self.shares.spread_gradients()
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"

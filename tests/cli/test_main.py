@@ -36,7 +36,7 @@ def test_a_reader_that_has_gone():
 
 def test_ctrl_c_and_a_second_one_on_the_way_out(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["npbert", "params", "bert-tiny"])
-    for place, said in (("params.models.parameter_table", "\nstopped\n"), ("tell", "")):
+    for place, said in (("blocks.models.parameter_table", "\nstopped\n"), ("tell", "")):
         monkeypatch.setattr(f"npbert.cli.{place}", Mock(side_effect=KeyboardInterrupt))
         assert npbert.__main__.main() == 130
         assert capsys.readouterr().err == said

@@ -8,7 +8,7 @@ import pytest
 
 from npbert import IGNORED, Batch, BertForSentenceVectors, Init, Linear, Reads, Tape, randomize
 from npbert.catalogue import CATALOGUE, blocks
-from npbert.models.pooling import POOLINGS
+from npbert.models import POOLINGS
 from npbert.shapes import Shapes
 from tests import textbook
 from tests.models.small import TASKS, assert_all_close, each_task, small_config

@@ -92,7 +92,7 @@ def _unchecked(layer: Any) -> str:
 
 
 def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError | None) -> list[Finding]:
-    with function.unchanged(), function.holding(values), np.errstate(all="ignore"):
+    with function.unchanged(values), np.errstate(all="ignore"):
         found = list(_findings(function))
     if broken and not (broken.subjects and set(broken.subjects) <= _subjects(found)):
         found.append(Finding("contract", "", cause=str(broken)))

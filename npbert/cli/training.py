@@ -8,8 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.options import SettingsCommand, kind_of_run
+from npbert.cli.command import Command, UsageError, argument, switch
 from npbert.compute import num_threads
 from npbert.io import (
     FileError,
@@ -18,19 +17,69 @@ from npbert.io import (
     import_extra,
     note,
     quiet,
+    setting,
     write_json_lines,
 )
 from npbert.training import (
     MODEL_FOLDER,
+    SETTINGS_FILE,
     STATE_FILE,
     FinetuneSettings,
     Finetuning,
     Pretraining,
     PretrainSettings,
+    TaskSettings,
     evaluate_files,
+    load_settings,
+    read_settings,
     world,
 )
 from npbert.training.finetune import Judged
+
+GROUPS = {
+    "training data": "corpus document_per_file train model new_head vocabulary held_out",
+    "format of labelled files": "task text text_pair choices negatives label delimiter first_row",
+    "text": "objective mask_probability whole_words prompts pooling loss max_length batch_size",
+    "optimization": "epochs steps learning_rate warmup weight_decay max_grad_norm seed",
+    "weights": "class_weight sample_weight",
+    "evaluation": "held_out_batches metric positive evaluate_every patience",
+    "saving and logging": "save_every log_every",
+    "memory": "parts gradient_checkpointing",
+}
+"""The settings under each title of --help."""
+
+
+def kind_of_run(folder: Path) -> Any:
+    """Return the settings class of the run in the folder: PretrainSettings or FinetuneSettings, or None without a
+    run."""
+    path = folder / SETTINGS_FILE
+    if not path.is_file():
+        return None
+    return PretrainSettings if "corpus" in read_settings(path) else FinetuneSettings
+
+
+class SettingsCommand(Command):
+    """A command with an option for every setting of a class, and --settings for a file of them."""
+
+    settings: str = setting(
+        "", "a TOML file of settings, such as a run's settings.toml; options override it", value="FILE"
+    )
+
+    kind = TaskSettings
+    shared = GROUPS
+
+    def read_settings(self, folder: Any = None, **changes: Any) -> Any:
+        """Return the settings: options over changes over those of the run in the folder; without a run, over the file
+        of --settings, or the defaults.
+
+        Raises: UsageError for --settings beside a run; FileError for a wrong file; InputError for a wrong option.
+        """
+        given, run = self.given, folder and kind_of_run(folder)
+        if run and self.settings:
+            raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
+        if run:
+            return load_settings(run, folder / SETTINGS_FILE, **{**changes, **given})
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 class TrainCommand(SettingsCommand):

@@ -19,7 +19,7 @@ import npbert.__main__
 from npbert import Linear, __version__
 from npbert.cli import COMMANDS, NpbertCommand, main
 from npbert.cli.command import flag, is_required, values_of
-from npbert.cli.options import GROUPS
+from npbert.cli.training import GROUPS
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from tests.tables import one_in

@@ -18,7 +18,7 @@ from typing import Any
 
 from npbert.gradcheck.forms import Form, is_number
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, asked, names_given
-from npbert.gradcheck.restoring import is_of_library
+from npbert.gradcheck.restoring import attributes_of, is_of_library
 
 _FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
 _BACKWARDS = "backward", "gradient", "_backward", "backprop", "back_prop"
@@ -49,14 +49,14 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
         return form_of_loss(lambda thing: getattr(thing, forward), names, inputs, given)
     words = asked(getattr(given, backward))
     known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else {*names[1:]}
-    others = [word for word in words if word not in known]
-    needed = asked(getattr(given, backward), required=True)
-    dys = [word for word in needed if word in others] if needed else others[:1]
+    needed = asked(getattr(given, backward), required=True) or words
+    dys = [word for word in needed if word not in known]
 
     def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = getattr(thing, forward)(*arguments)
         if y is None:
-            y = next((vars(thing)[name] for name in _OUTPUTS if name in getattr(thing, "__dict__", {})), None)
+            held = attributes_of(thing)
+            y = next((held[name] for name in _OUTPUTS if name in held), None)
         again: dict[str, Any] = dict.fromkeys(_RATES, 1.0)
         if isinstance(y, tuple):
             again |= dict.fromkeys(_CACHES, y[-1])

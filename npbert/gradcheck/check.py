@@ -106,13 +106,12 @@ def assert_proved(given: Any, *inputs: Any, **options: Any) -> Report:
 
 def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof) -> Report:
     """Return the report on the gradients, compared with the strongest available method."""
-    sizes = {name: gradient.size for name, gradient in analytic.items()}
     found = list(proof.wrong)
     if proof:
         found = [array for array in compared_along(function, analytic, 2).comparisons if not array.count]
     if proof.dropped:
         found = compared(EXACT, analytic, exact_gradients(function), _NEGLIGIBLE)
-    report = Report(sizes, found or estimated(function, analytic), proof)
+    report = Report(function.made(np.size), found or estimated(function, analytic), proof)
     if proof and not report.ok:
         reason = "the equality holds, but finite differences of your floats contradict it"
         return replace(report, proof=replace(proof, verdict=NOT_PROVED, reason=reason))

@@ -32,13 +32,13 @@ class Call:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
         for parameter in function.parameters.values():
             parameter.zero_grad()
-        inputs = {name: copied(value) for name, value in function.named_inputs()}
+        inputs = dict(zip(function.input_names, map(copied, function.inputs), strict=True))
         held = SimpleNamespace(**inputs | named("dy", self.dy))
         self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
         self.y = function.layer.forward(*inputs.values(), tape=self.tape)
         if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = snapshot(named("y", as_tuple(self.y)))
+        self._returned = snapshot(named("y", self.y))
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -197,11 +197,11 @@ def check_refusal(function: ScalarFunction) -> None:
 def _tell_refusal(error: Exception, parameters: dict[str, Parameter]) -> None:
     """Raise WrongShapeError, with the parameter's name, if the error is of a parameter that refused a gradient."""
     names = {id(parameter): name for name, parameter in parameters.items()}
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        if frame.f_code is Parameter.add_grad.__code__:
-            refused = frame.f_locals["self"]
-            name = names[id(refused)]
-            raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if frame.f_code is Parameter.add_grad.__code__:
+        refused = frame.f_locals["self"]
+        name = names[id(refused)]
+        raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
 
 
 def same(one: Array, other: Array) -> bool:

@@ -6,9 +6,9 @@ in which backward runs them. The values of f, such as the weights of a model, ar
 """
 
 import copy
+import functools
 import inspect
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -41,68 +41,71 @@ def _members_or_variables(path: str, thing: Any) -> list[tuple[str, Any]]:
     return [*variables.nonlocals.items(), *variables.globals.items()]
 
 
-class EngineForm(Form):
-    """f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
+def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> Form:
+    """Return the Form of f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
 
     Raises: TypeError if f does not return a value.
     """
+    of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
+    paths, values = zip(*once([*of_inputs, *values_in(f)]), strict=True)
+    numbers = [np.array(_data(value), dtype=float) for value in values]
+    restore = saved([*values, *set(map(type, values))])
 
-    def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
-        self._f, self._arguments = f, list(given)
-        of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
-        found = once([*of_inputs, *values_in(f)])
-        self._values = [value for _, value in found]
-        self._restore = saved([*self._values, *set(map(type, self._values))])
-        names, numbers = [path for path, _ in found], [np.array(_data(value), dtype=float) for value in self._values]
-        super().__init__(names, numbers, lambda _, inputs: (_data(self._computed(inputs)), inputs), self._undo)
-        self.given = len(of_inputs)
-
-    def is_glue(self, code: CodeType, owner: Any) -> bool:
-        """True for code that only calls what is checked: all but the methods of f if it is an operation; otherwise f,
-        and a model with values."""
-        if is_stateful(self._f):
-            return owner is not self._f
-        return code is getattr(self._f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
-
-    @cached_property
-    def _takes_values(self) -> bool:
-        """True if backward takes a value, as its gradients are values."""
-        y = self._computed(list(self.values.values()))
-        if asked(y.backward, required=True):
-            return False
-        y.backward()
-        return any(map(is_value, map(_gradient, self._values)))
-
-    def _computed(self, inputs: Sequence[Any]) -> Any:
-        """Return the result of f for these numbers, with gradients of 0, from the values and classes as they were: a
-        tried edit may have changed a class."""
+    def computed(inputs: Sequence[Any]) -> Any:
+        """Return the result of f for these numbers, from the values and classes as they were: a tried edit may have
+        changed a class."""
         np.random.seed(0)
-        self._restore()
-        for value, data in zip(self._values, inputs, strict=True):
-            held = attributes_of(value)
-            for name in _GRADIENTS:
-                if held.get(name) is not None:
-                    setattr(value, name, own(np.zeros(np.shape(data)), is_moved=True))
-            setattr(value, _name_of_data(value), data)
-        y = self._f(*self._arguments)
+        restore()
+        for value, data in zip(values, inputs, strict=True):
+            _start(value, data)
+        y = f(*given)
         if not is_value(y):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
 
-    def _undo(self, dy: Any, inputs: list[Any]) -> Any:
-        takes_values = self._takes_values
-        y, times = self._computed(inputs), 1.0
+    @functools.cache
+    def takes_values() -> bool:
+        """True if backward takes a value, as its gradients are values."""
+        y = computed(numbers)
+        if asked(y.backward, required=True):
+            return False
+        y.backward()
+        return any(map(is_value, map(_gradient, values)))
+
+    def undone(dy: Any, inputs: Sequence[Any]) -> Any:
+        is_of_values = takes_values()
+        y, times = computed(inputs), 1.0
         if not asked(y.backward):  # it starts from a gradient of 1
             y, times = (y * dy, 1.0) if np.ndim(dy) else (y, dy)
             y.backward()
-        elif takes_values:
-            given = copy.copy(self._values[0])
-            setattr(given, _name_of_data(given), dy)
-            y.backward(given)
         else:
-            y.backward(dy)
-        found = map(_gradient, self._values)
+            gradient = copy.copy(values[0])
+            setattr(gradient, _name_of_data(gradient), dy)
+            y.backward(gradient if is_of_values else dy)
+        found = map(_gradient, values)
         return tuple(times * (_data(gradient) if is_value(gradient) else gradient) for gradient in found)
+
+    form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), inputs), undone)
+    form.given = len(of_inputs)
+    form.is_glue = functools.partial(_is_glue, f)
+    return form
+
+
+def _is_glue(f: Function, code: CodeType, owner: Any) -> bool:
+    """True for code that only calls what is checked: all but the methods of f if it is an operation; otherwise f, and a
+    model with values."""
+    if is_stateful(f):
+        return owner is not f
+    return code is getattr(f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
+
+
+def _start(value: Any, data: Any) -> None:
+    """Give the value this number, and a gradient of 0."""
+    held = attributes_of(value)
+    for name in _GRADIENTS:
+        if held.get(name) is not None:
+            setattr(value, name, own(np.zeros(np.shape(data)), is_moved=True))
+    setattr(value, _name_of_data(value), data)
 
 
 def _name_of_data(value: Any) -> str:

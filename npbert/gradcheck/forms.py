@@ -5,6 +5,7 @@ whether backward takes a dy. `gradients.py` finds the gradients by one rule, for
 """
 
 import copy
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +31,8 @@ class Kept(NamedTuple):
 class Form(Layer):
     """Another author's code as a layer. Each call runs a copy of the object and of the inputs.
 
-    names, arguments: the inputs of the author's forward.   thing: the object with their state, or None.
+    names, arguments: the inputs of the author's forward; arrays of floats, and tensors, become arrays of float64.
+    thing: the object with their state, or None.
     run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
 
@@ -40,19 +42,24 @@ class Form(Layer):
     backward's result; its own path if backward takes a step.
     is_read: False to return backward's result as it is.   given: the number of values from the author's inputs.
     loss: its place, if forward returns it in a tuple.   note: for the report.
+    is_glue(code, owner), of an engine: True for code that only calls what is checked.
     """
 
     note, is_read, takes_dy, takes_step = "", True, True, False
     loss: int | None = None
+    is_glue: Function
 
     def __init__(
         self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
     ) -> None:
-        self._run, self._back, self._draws = run, back, 0
+        self._run, self._back, self._draws = run, back, itertools.count(1)
         self.gradients = dict[str, tuple[str, ...]]()
         self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
-        self.take(dict(zip(names, arguments, strict=True)))
+        arrays = mapped(as_array, list(arguments))
+        if thing is None:
+            arrays = mapped(own, arrays)  # an array that is given twice is two inputs
+        self.take(dict(zip(names, arrays, strict=True)))
 
     @property
     def input_names(self) -> list[str]:
@@ -101,8 +108,7 @@ class Form(Layer):
     def undone(self, dy: Any, kept: Kept) -> tuple[Any, Values]:
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
-        self._draws += 1
-        np.random.seed(self._draws)
+        np.random.seed(next(self._draws))
         returned = mapped(lambda each: plain(each) if is_number(each) else each, self._back(mapped(own, dy), kept.left))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
@@ -153,6 +159,14 @@ def plain(value: Any) -> Any:
     if array.dtype == object:
         return as_numbers(array)
     return array.astype(complex if array.dtype.kind == "c" else float)
+
+
+def as_array(value: Any) -> Any:
+    """Return an array of other floats, or a tensor, as an array of float64."""
+    if isinstance(value, np.matrix):
+        raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
+    is_other_float = is_float_array(value) and value.dtype != np.float64
+    return plain(value) if is_other_float or is_tensor(value) else value
 
 
 def is_tensor(value: Any) -> bool:

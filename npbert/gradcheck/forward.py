@@ -11,7 +11,7 @@ from npbert.gradcheck.exact.digits import decimals
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude
+from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude, mapped
 from npbert.gradcheck.report import GradientError, compared
 
 _SAME = 1e-9  # relative to the largest number of y
@@ -41,7 +41,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
     ys = form.forward(*inputs), reference(*given)
-    theirs, wanted = (named("y", [plain(part) for part in as_tuple(y)]) for y in ys)
+    theirs, wanted = (named("y", mapped(plain, y)) for y in ys)
     for name, right in wanted.items():
         if theirs[name].shape != right.shape:
             raise GradientError(
@@ -77,10 +77,9 @@ def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Scala
 def _loses_digits(function: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
-        ys = function.outputs()
         run, _ = decimals(function, backward=False)
-        pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
-        return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
+        pairs = [(y.seen, y.value.astype(float)) for y in run.y.values()]
+        return any(magnitude(seen - right) > _LOST * magnitude(right) for seen, right in pairs)
     return False
 
 

@@ -56,10 +56,6 @@ class ScalarFunction:
         """Forward's names of all inputs."""
         return getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
 
-    def named_inputs(self) -> list[tuple[str, Any]]:
-        """Return all inputs by forward's names."""
-        return list(zip(self.input_names, self.inputs, strict=True))
-
     @cached_property
     def float_inputs(self) -> dict[str, int]:
         """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
@@ -67,7 +63,7 @@ class ScalarFunction:
         constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "gradients", None)
         return {
             f"input {name}" if name in self.parameters else name: position
-            for position, (name, value) in enumerate(self.named_inputs())
+            for position, (name, value) in enumerate(zip(self.input_names, self.inputs, strict=True))
             if (is_float_array(value) and name not in constant if moved is None else name in moved)
         }
 
@@ -110,16 +106,12 @@ class ScalarFunction:
         return self
 
     @contextmanager
-    def unchanged(self) -> Iterator[None]:
-        """Within it, values are copies, and gradients start at 0; afterwards the layer is restored."""
-        with restored(part for _, part in named_parts(self.layer)), self.holding(self.made(np.copy)):
-            yield
-
-    @contextmanager
-    def holding(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """Within it, the variables have these values, all inputs are copies, and gradients are 0."""
-        given = self.inputs
-        with restored(self.parameters.values()):
+    def unchanged(self, values: Mapping[str, Any] | None = None) -> Iterator[None]:
+        """Within it, the variables have these values (by default copies of their own), all inputs are copies, and
+        gradients start at 0; afterwards the layer is restored."""
+        given, values = self.inputs, values or self.made(np.copy)
+        parts = [part for _, part in named_parts(self.layer)]
+        with restored([*parts, *self.parameters.values()]):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
@@ -142,11 +134,11 @@ class ScalarFunction:
         return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
 
     def moved(self, step: Gradients, t: complex) -> AbstractContextManager[None]:
-        """The same as `holding`, with t · step added to the arrays named in `step`; all complex for a complex t."""
+        """The same as `unchanged`, with t · step added to the arrays named in `step`; all complex for a complex t."""
         values = self.made(lambda array: np.array(array, dtype=np.result_type(array, t)))  # with the same memory order
         for name, by in step.items():
             values[name][...] += t * by
-        return self.holding(values)
+        return self.unchanged(values)
 
     def forward(self, tape: Tape) -> Any:
         """Return y."""
@@ -182,7 +174,7 @@ class ScalarFunction:
             raise GradientError(str(error)) from error
         returned = as_list(dx)
         if dx is None or len(returned) != len(names):
-            returned = [part for part in returned if part is not None]
+            returned = list(as_tuple(dx))
         if len(returned) != len(names):
             hint = "return one for each NumPy array of floats, or None without a gradient"
             hint = hint if returned else "add the missing `return`"
@@ -192,7 +184,7 @@ class ScalarFunction:
         self.float_inputs = {name: self.float_inputs[name] for name in moved}
         found |= moved
         for name, array in self.variables.items():
-            if name in found and np.shape(found[name]) != array.shape:
+            if np.shape(found[name]) != array.shape:
                 raise WrongShapeError(name, found, array.shape)
         return found
 
@@ -201,15 +193,14 @@ class ScalarFunction:
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
-        values = self.made(np.copy)
-        with self.holding(values):
+        with self.unchanged():
             tape = Tape(copy.deepcopy(self.rng))
             y = self.forward(tape)
             ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-        arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
+        arrays = [*ys, *gradients.values(), *self.variables.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 

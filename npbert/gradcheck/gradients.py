@@ -49,12 +49,13 @@ _LITTLE = 1e-6
 
 
 class Seen(NamedTuple):
-    """A forward and a backward: y, backward's result, all values after it by path, and the arrays that it wrote."""
+    """A forward and a backward: y, all values after them by path, the arrays that backward wrote, and the input of each
+    part of its result (`places_of`)."""
 
     y: Any
-    returned: Any
     after: Values
     written: Values
+    places: dict[str, str]
 
 
 def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
@@ -70,12 +71,11 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
     able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
     form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
-    seen = _seen(form)
-    places = places_of(form, seen.y, seen.returned, wrt) if seen else None
-    if seen is None or places is None:
+    seen = _seen(form, wrt)
+    if seen is None:
         return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
-    pairs, constants = _pairs(able, left, seen, places, used, grads)
+    pairs, constants = _pairs(able, left, seen, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
     dropped = form.inputs().keys() - (wrt or pairs)
     form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in dropped}, True
@@ -85,8 +85,9 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     form.hold(form.thing, {path for paths in pairs.values() for path in paths})
 
 
-def _seen(form: Form) -> Seen | None:
-    """Return what a forward and a backward do; None if backward raises without an object, which the check reports."""
+def _seen(form: Form, wrt: Sequence[str] | None) -> Seen | None:
+    """Return what a forward and a backward do; None if backward raises without an object, or its result has another
+    number of gradients, which the check reports."""
     kept = _ran(form)
     form.hold(kept.thing)
     if isinstance(kept.y, tuple) and not form.takes_dy:
@@ -106,7 +107,8 @@ def _seen(form: Form) -> Seen | None:
     written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
     if not written:
         check_written("backward", returned)
-    return Seen(kept.y, returned, after, written)
+    places = places_of(form, kept.y, returned, wrt)
+    return None if places is None else Seen(kept.y, after, written, places)
 
 
 def _ran(form: Form) -> Kept:
@@ -149,12 +151,10 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     return left, used
 
 
-def _pairs(
-    able: Values, left: Values, seen: Seen, places: dict[str, str], used: list[str], grads: Grads
-) -> tuple[Pairs, list[str]]:
+def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads) -> tuple[Pairs, list[str]]:
     """Return the inputs and arrays of the object that have or need a gradient, each once, with the paths of its
     gradients; and the other arrays that y depends on."""
-    variables = able | left
+    variables, places = able | left, seen.places
     taken = {id(seen.after.get(path)) for path in places}
     free = {path: value for path, value in seen.written.items() if id(value) not in taken}
     found, unnamed = dict[str, list[str]](), Values()

@@ -12,12 +12,12 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.calls import form_of_functions, form_of_loss, form_of_object, is_stateful
-from npbert.gradcheck.engine import EngineForm, values_in
+from npbert.gradcheck.engine import form_of_engine, values_in
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, is_tensor, own, plain
+from npbert.gradcheck.forms import Form, as_array, is_tensor, plain
 from npbert.gradcheck.forward import check_moves
 from npbert.gradcheck.gradients import Grads, find
-from npbert.gradcheck.inputs import Function, Outputs, as_list, asked, is_float_array, mapped, names_given
+from npbert.gradcheck.inputs import Function, Outputs, as_list, asked, mapped, names_given
 
 
 def as_layer(
@@ -36,22 +36,29 @@ def as_layer(
         return given, tuple(inputs)
     form = _form(given, inputs)
     find(form, grads or {}, wrt)
-    values = mapped(_as_array, tuple(form.values.values()))
+    values = mapped(as_array, tuple(form.values.values()))
     check_moves(form, values)
     return form, values
 
 
 def _form(given: Any, inputs: Sequence[Any]) -> Form:
-    """Return the first Form that fits: of an engine, of an object with state, or of functions."""
+    """Return the first Form that fits: of an engine, of an object with state, or of functions, by the first of KINDS.
+
+    Raises: TypeError if none fits."""
     if _is_of_engine(given, inputs):
-        return EngineForm(given, names_given(given, len(inputs)), inputs)
+        return form_of_engine(given, names_given(given, len(inputs)), inputs)
     if is_stateful(given):
-        return form_of_object(given, mapped(_as_array, list(inputs)))
+        return form_of_object(given, inputs)
     parts, rest = as_list(given), list(inputs)
     if len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
-    tensor = next((type(value) for value in rest if is_tensor(value)), None)
-    return _form_of_functions(parts, mapped(lambda value: own(_as_array(value)), rest), tensor)
+    for attributes, form in KINDS.values():
+        has = [hasattr(part, name) for part, names in zip(parts, attributes, strict=False) for name in names.split()]
+        if len(attributes) == len(parts) and all(has):
+            return form(*parts, rest)
+    kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
+    called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
+    raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
 
 
 def _has_tape(given: Any) -> bool:
@@ -81,29 +88,6 @@ def _is_of_engine(given: Any, inputs: Sequence[Any]) -> bool:
         return False
     holds_nothing = is_stateful(given) or inspect.isfunction(given)
     return any(values_in(list(inputs) if holds_nothing else [given, *inputs]))
-
-
-def _as_array(value: Any) -> Any:
-    """Return an array of other floats, or a tensor, as an array of float64."""
-    if isinstance(value, np.matrix):
-        raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
-    is_other_float = is_float_array(value) and value.dtype != np.float64
-    return plain(value) if is_other_float or is_tensor(value) else value
-
-
-def _form_of_functions(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
-    """Return the Form of one or two functions: by the first of KINDS that fits.
-
-    tensor: the type of the inputs, if they were tensors.
-
-    Raises: TypeError if none fits."""
-    for attributes, form in KINDS.values():
-        has = [hasattr(part, name) for part, names in zip(parts, attributes, strict=False) for name in names.split()]
-        if len(attributes) == len(parts) and all(has):
-            return form(*parts, inputs) if form is not _applied else form(*parts, inputs, tensor)
-    kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
-    called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
-    raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
 
 
 def _of_loss(f: Function, inputs: list[Any]) -> Form:
@@ -153,9 +137,10 @@ class _Context(SimpleNamespace):
     mark_non_differentiable = set_materialize_grads = mark_dirty
 
 
-def _applied(f: Function, owner: Any, inputs: list[Any], tensor: type | None) -> Form:
+def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
     """TinyTorch's: f, and a class with apply(grad), constructed from the inputs (and perhaps y). If its module has a
     Tensor, it gets Tensors, and so does f if the inputs are Tensors."""
+    tensor = next((type(value) for value in inputs if is_tensor(value)), None)
     made_of = owner.apply.__globals__.get("Tensor", tensor)
 
     def held(value: Any) -> Any:

@@ -90,11 +90,8 @@ def leaves(
 
 def arrays_held_by(layer: Any) -> list[str]:
     """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    found = list[str]()
-    for path, part in named_parts(layer):
-        if hasattr(part, "forward"):
-            found += [name for name, value in members(path, part) if is_float_array(value)]
-    return found
+    parts = ((path, part) for path, part in named_parts(layer) if hasattr(part, "forward"))
+    return [name for path, part in parts for name, value in members(path, part) if is_float_array(value)]
 
 
 def snapshot(values: Values) -> Values:

@@ -144,8 +144,9 @@ class Report:
     @cached_property
     def wrong(self) -> dict[str, int]:
         """The number of wrong derivatives in each array, by the method that finds most."""
-        counts = {name: [each.count for each in self.comparisons if each.name == name] for name in self.sizes}
-        return {name: max(found, default=0) for name, found in counts.items()}
+        return {
+            name: max((each.count for each in self.comparisons if each.name == name), default=0) for name in self.sizes
+        }
 
     @cached_property
     def worst(self) -> dict[str, Comparison]:

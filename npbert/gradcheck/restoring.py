@@ -1,7 +1,7 @@
 """restored: puts objects back as they were. everything_restored: the same for every object that code can reach.
 
 This is the only place that restores state: of the program after a check, of a layer's parts and parameters between two
-runs (`Case.holding`), and of the values of an engine before each run.
+runs (`ScalarFunction.unchanged`), and of the values of an engine before each run.
 """
 
 import collections
@@ -147,14 +147,9 @@ def is_empty(cell: CellType) -> bool:
 
 def _slots(thing: Any) -> dict[str, Any]:
     """Return the values of an object that are in slots."""
-    names: list[str] = _names_of_slots(type(thing))  # type: ignore[arg-type]
-    return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
-
-
-@functools.lru_cache(1000)
-def _names_of_slots(kind: type) -> list[str]:
-    own = (vars(each) for each in kind.__mro__ if "__slots__" in vars(each))
-    return [name for names in own for name, slot in names.items() if isinstance(slot, MemberDescriptorType)]
+    own = (vars(kind) for kind in type(thing).__mro__ if "__slots__" in vars(kind))
+    slots = (name for held in own for name, slot in held.items() if isinstance(slot, MemberDescriptorType))
+    return {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
 
 
 def _to_undo(thing: Any) -> Iterator[Outputs]:

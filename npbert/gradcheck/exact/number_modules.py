@@ -1,4 +1,4 @@
-"""room_for_numbers: within it, the modules of a layer's code create arrays for Numbers."""
+"""room_for_numbers: within it, Numbers have a world, and the modules of a layer's code create arrays for them."""
 
 import contextvars
 import math
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
-from npbert.gradcheck.exact.number import NoRuleError, Number
+from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
@@ -28,9 +28,10 @@ def is_exact() -> bool:
 
 
 @contextmanager
-def room_for_numbers(things: Collection[Any]) -> Iterator[None]:
-    """Exchange names within it: in npbert, in the modules of all functions among these things, and in variables of
-    closures. On other threads, each exchanged function behaves as the original."""
+def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
+    """Within it, Numbers belong to this world, and names are exchanged: in npbert, in the modules of all functions
+    among these things, and in variables of closures. On other threads, each exchanged function behaves as the
+    original."""
     functions = [each for each in things if isinstance(each, FunctionType)]
     ours = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes = {id(scope): scope for scope in [*ours, *(each.__globals__ for each in functions)]}.values()
@@ -40,7 +41,7 @@ def room_for_numbers(things: Collection[Any]) -> Iterator[None]:
     places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
     places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells]
     exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
-    token = _makes_room.set(True)
+    Number.world, token = world, _makes_room.set(True)
     try:
         for put, name, value in exchanged:
             put(name, exact[id(value)])

@@ -7,8 +7,6 @@ dy.
 
 import copy
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +15,7 @@ from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.number import NoRuleError, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
@@ -62,21 +60,23 @@ class ExactRun(NamedTuple):
                     raise PromiseError(f"the code takes another path on exact numbers: {each.place} is {values}")
 
 
+_one_at_a_time = threading.RLock()
+
+
 def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = True) -> ExactRun:
-    """Run a layer once in this world. backward: False runs only forward.
+    """Run a layer once in this world, while other threads wait. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
     dy = function.dy  # in floats
-    with inhabited(world):
+    with _one_at_a_time, room_for_numbers(world, function.things):
         values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with function.holding(values), room_for_numbers(function.things):
+        with function.unchanged(values):
             tape = Tape(copy.deepcopy(function.rng))
             y = function.forward(tape)
-            ys = as_tuple(y)
-            parts_y = {name: _finite(name, each) for name, each in named("y", ys).items()}
+            parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
             growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
@@ -86,8 +86,9 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
         return ExactRun(parts_y, gradients, tangents, growth)
 
 
-def named(name: str, parts: Sequence[Any]) -> dict[str, Any]:
-    """Return each part by name: `y`, or `y[0]`, `y[1]`, …"""
+def named(name: str, y: Any) -> dict[str, Any]:
+    """Return each part of a result that is not None by name: `y`, or `y[0]`, `y[1]`, …"""
+    parts = as_tuple(y)
     return {name: parts[0]} if len(parts) == 1 else {f"{name}[{position}]": each for position, each in enumerate(parts)}
 
 
@@ -105,17 +106,6 @@ def _finite(name: str, array: Any) -> Components:
 def _inner(a: Array, b: Array) -> Any:
     """Return Σ a b."""
     return np.ravel(a) @ np.ravel(b)
-
-
-_one_at_a_time = threading.RLock()
-
-
-@contextmanager
-def inhabited(world: World) -> Iterator[None]:
-    """Within it, Numbers belong to this world. Other threads wait."""
-    with _one_at_a_time:
-        Number.world = world
-        yield
 
 
 def check_beside(function: ScalarFunction, epsilon: float, sign: int = 1) -> tuple[bool, Gradients]:

@@ -24,8 +24,7 @@ export function showQuiz() {
   watch(["trace", "step", "trail", "allWords", "quiz"], hideNumber);
 }
 
-// The quiz KIND or KIND:SEED, of the kind "bug" or "number"; each seed has its own question, and the next one is a little
-// harder, until the easiest kind comes again: it is the first. null for none.
+// The quiz KIND or KIND:SEED, of the kind "bug" or "number", or null. A seed is a question; the next one is harder.
 export function quizNamed(text) {
   const [, kind, seed = QUESTIONS.length * Math.floor(1e3 * Math.random())] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
   return kind ? {kind, seed: Number(seed)} : null;
@@ -48,7 +47,8 @@ function ask({kind, seed}) {
 
 function sayQuestion(text, choices, said) {
   const {kind, seed} = state.quiz;
-  const another = make("a", {href: `#quiz=${kind}:${seed + 1}`}, "Next question");
+  const isLast = kind === "number" && (seed + 1) % QUESTIONS.length === 0; // then the easiest comes again
+  const another = make("a", {href: `#quiz=${kind}:${seed + 1}`}, isLast ? "The last one: begin again" : "Next question");
   sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 

@@ -4,7 +4,7 @@ import {parameterOf, updatedParameter} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followTo} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, steepest, valueAt} from "./labels.js";
+import {arrayNamed, steepest, titleOf, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 export function showUpdate() {
@@ -37,7 +37,7 @@ function wayOfUpdate() {
   const {row, column} = isOfIt ? chosen : steepest(name);
   const at = (array) => ({name: array, row, column});
   const links = [
-    ["gradient of this sentence", `d(${name})`, 1],
+    [`gradient of ${titleOf(at(name))} in this sentence`, `d(${name})`, 1],
     ["mean of the batch, g", `g(${name})`, 1],
     ["clipped, clip · g", `g(${name})`, arrayNamed("clip").values[0]],
     ["mean of the steps, m̂", `m_hat(${name})`, 1],

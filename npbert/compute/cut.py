@@ -1,5 +1,6 @@
 """Cuts a batch into parts, between its sequences, and attention into pieces: the scores of a few heads of a few
-sequences fit the processor's cache. Each cut depends on sizes alone, so the number of threads or processes changes no bit."""
+sequences fit the processor's cache. Each cut depends on sizes alone, so the number of threads or processes changes no
+bit."""
 
 import itertools
 import math

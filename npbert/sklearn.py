@@ -18,11 +18,11 @@ from npbert.compute import Array
 from npbert.data import Text
 from npbert.inference import Embed
 from npbert.io import at_least, import_extra, quiet
+from npbert.training import FinetuneSettings
 from npbert.training.from_lists import finetune
 
 base: Any = import_extra("sklearn.base")
 selection: Any = import_extra("sklearn.model_selection")
-multiclass: Any = import_extra("sklearn.utils.multiclass")
 utils: Any = import_extra("sklearn.utils")
 
 __all__ = ["SentenceVectors", "TextClassifier"]
@@ -126,8 +126,8 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = utils.check_random_state(self.random_state)
-        names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay", "max_length", "class_weight")
-        settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        known, given = FinetuneSettings.__dataclass_fields__, self.get_params()
+        settings = {name: value for name, value in given.items() if name in known and value is not None}
         settings["seed"] = random.randint(2**31 - 1)
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
@@ -139,7 +139,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
             settings |= {"held_out": (parts[1], parts[3]), "patience": self.n_iter_no_change}
         *lists, settings["sample_weight"] = lists
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
-            self.classify_ = finetune(*lists, model=self.model, folder=folder, **settings)
+            self.classify_ = finetune(*lists, folder=folder, **settings)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -185,5 +185,5 @@ def as_labels(y: Any) -> Array:
     for place, label in enumerate(rows):
         if not isinstance(label, str | Number | np.generic) or label != label:
             raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
-    multiclass.check_classification_targets(y)
+    utils.multiclass.check_classification_targets(y)
     return np.asarray(y).ravel()

@@ -9,7 +9,6 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import fields
 from pkgutil import resolve_name
 
 import npbert
@@ -41,14 +40,14 @@ pretrain   training:PretrainCommand    pre-train a BERT on plain text
 finetune   training:FinetuneCommand    fine-tune a BERT on a labelled file
 evaluate   training:EvaluateCommand    measure a trained model
 report     pages:ReportCommand         write a page about a training run
-plot       plot:PlotCommand            draw attention, gradients, vectors or a run
-params     params:ParamsCommand        list every tensor of a model, and count parameters
+plot       pages:PlotCommand           draw attention, gradients, vectors or a run
+params     blocks:ParamsCommand        list every tensor of a model, and count parameters
 demo       demo:DemoCommand            watch a BERT learn a toy dialogue, then try it
 examples   vocab:ExamplesCommand       write small files to try the commands on
 page       pages:PageCommand           write a page to follow any number of a small model
 learn      learn:LearnCommand          learn backpropagation by writing it
 site       pages:SiteCommand           build a web site of npbert's source and docs
-gradcheck  gradcheck:GradcheckCommand  prove every derivative of every block
+gradcheck  blocks:GradcheckCommand     prove every derivative of every block
 doctor     doctor:DoctorCommand        show versions, speed and missing extras
 """)
 
@@ -114,9 +113,9 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
                 return status
             except Exception as error:
                 return _fail(error, kind, prog)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if launched_rank() == 0:
-            tell("\nstopped")  # below the ^C
+            tell(f"\n{str(stop) or 'stopped'}")  # below the ^C
         return 130
 
 
@@ -133,7 +132,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         only = f"{launched()} processes were started, but only pretrain and finetune can share work"
         raise UsageError(f"{only}; start {prog} as one process")
     keep_freed_memory()
-    own = {entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
+    own = {name: given.pop(name) for name in kind.__dataclass_fields__ if name in given}
     command = kind(**own, given=given)
     if command.verbose:
         LOGGER.setLevel(logging.DEBUG)
@@ -159,6 +158,6 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
         LOGGER.error("not enough memory; try fewer or shorter texts at once, or a smaller model")
     elif not isinstance(error, USERS):
         raise error
-    elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
+    elif launched_rank() == 0 and not isinstance(error, BrokenPipeError):  # the reader, such as `head`, has seen enough
         LOGGER.error(in_words(error))
     return 1

@@ -89,7 +89,7 @@ class Command:
         for entry in fields(cls):
             if entry.metadata:
                 groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
-        known = {entry.name: entry for entry in fields(cls.kind)}
+        known = cls.kind.__dataclass_fields__
         for title, names in cls.shared.items():
             groups[title] = [known[name] for name in names.split() if name in known]
         return groups

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.cli.command import argument, switch
-from npbert.cli.options import COLUMNS, FilesCommand, Row
+from npbert.cli.predict import COLUMNS, FilesCommand, Row
 from npbert.data.task_files import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.embed import PRECISIONS, at_precision

@@ -2,17 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import switch
-from npbert.cli.options import COLUMNS, FilesCommand, Row
-from npbert.data.task_files import TABLE_ENDINGS, Question, column_number, json_rows, read_conll, read_squad
+from npbert.cli.command import Command, argument, switch
+from npbert.cli.training import kind_of_run
+from npbert.data.task_files import TABLE_ENDINGS, Question, json_rows, read_conll, read_squad, read_table
 from npbert.inference import Answer, Classify, FillMask, Tag
-from npbert.io import at_least, read_all, read_lines, read_texts, setting
+from npbert.io import (
+    JSON_LINES,
+    STANDARD_INPUT,
+    InputError,
+    at_least,
+    check_writable,
+    read_all,
+    read_lines,
+    read_texts,
+    setting,
+    write_json_lines,
+)
+from npbert.training import SETTINGS_FILE, FinetuneSettings, TaskSettings, load_settings
 
 _QUESTION = "question", "passage,context"
 _WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"
+
+
+COLUMNS = {"for a file with columns": "text text_pair delimiter first_row"}
+"""The settings of a task for the columns of a table of texts."""
+
+Row = tuple[dict[str, int], Any]
+"""The place of a text, {"line": 3} in a table or {} with a text on each line, and the text, or two."""
+
+
+class FilesCommand(Command):
+    """A command that reads a checkpoint and text, and writes a line of JSON for each."""
+
+    folder: str = argument(
+        "FOLDER",
+        "the folder of a run, or of a checkpoint, with its config.json, model.safetensors, and tokenizer.json or "
+        "vocab.txt",
+    )
+    input: str = argument("FILE", "a file of text (default: standard input)", default=STANDARD_INPUT)
+    output: str = setting("", "the file to write (default: standard output)", value="FILE")
+
+    kind = TaskSettings
+    endings: ClassVar[Sequence[str]] = JSON_LINES
+    """The possible endings of the output's name."""
+
+    def run(self) -> None:
+        """Check the output, before the work, then write the results."""
+        if self.output:
+            path = Path(self.output)
+            check_writable(path)
+            wanted = ""
+            if path.resolve() == Path(self.input).resolve():
+                wanted = "another file than the input, which would be lost"
+            elif path.suffix not in ("", *self.endings):
+                wanted = f"a name that ends in one of {', '.join(self.endings)}"
+            if wanted:
+                raise InputError("output", self.output, wanted)
+        self.write(self.rows())
+
+    def write(self, rows: Iterable[Any]) -> None:
+        """Write the results."""
+        write_json_lines(rows, self.output)
+
+    def rows(self) -> Iterable[Any]:
+        """Read the model, as a wrong folder is an error before texts are read, and compute a result for each text."""
+        raise NotImplementedError
+
+    def columns(self, endings: tuple[str, ...]) -> TaskSettings | None:
+        """Return the columns of the file: the options over those of the run in the folder. None for a text on each
+        line: if no option names a column, and there is no run of npbert finetune or the file has none of `endings`."""
+        if not self.given and not self.input.endswith(endings):
+            return None
+        folder = Path(self.folder)
+        if kind_of_run(folder) is FinetuneSettings:
+            return load_settings(FinetuneSettings, folder / SETTINGS_FILE, **self.given)
+        return TaskSettings(**self.given) if self.given else None
+
+    def read_columns(self, columns: TaskSettings) -> list[Row]:
+        """Return the text, or two, of each row of the file, and the number of the line where it ends."""
+        names = [name for name in (columns.text, columns.text_pair) if name]
+        header = columns.first_row == "header"
+        rows = read_table(self.input, names, delimiter=columns.delimiter, header=header)
+        return [({"line": place.line}, values[0] if len(values) == 1 else values) for values, place in rows]
 
 
 class FillMaskCommand(FilesCommand):
@@ -79,8 +154,7 @@ class TagCommand(FilesCommand):
         tag, columns = Tag.from_pretrained(self.folder), self.columns((".conll",))
         rows: list[Row]
         if columns or self.input.endswith(".conll"):
-            column = column_number("text", columns.text if columns else "0")
-            sentences = read_conll(self.input, word_column=column, tag_column=None)
+            sentences = read_conll(self.input, columns.text if columns else "0", None)
             rows = [({"line": sentence.place.line}, sentence.words) for sentence in sentences]
         else:
             rows = [({}, line.split() if self.words else line) for line in read_lines(self.input)]

@@ -4,38 +4,82 @@ also appear at the end of a run."""
 from __future__ import annotations
 
 import logging
-import shlex
 from contextlib import nullcontext
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, ClassVar
 
-from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.options import SettingsCommand, command_of
+from npbert.cli.command import Command, UsageError, argument, switch
 from npbert.compute import num_threads
 from npbert.io import (
-    Communicator,
     FileError,
     Setting,
     counted,
     import_extra,
     note,
-    printable,
     quiet,
-    tell,
+    setting,
     write_json_lines,
 )
 from npbert.training import (
     MODEL_FOLDER,
+    SETTINGS_FILE,
     STATE_FILE,
     FinetuneSettings,
     Finetuning,
     Pretraining,
     PretrainSettings,
+    TaskSettings,
     evaluate_files,
+    load_settings,
+    read_settings,
     world,
 )
-from npbert.training.parallel import share_cores
+from npbert.training.finetune import Judged
+
+GROUPS = {
+    "training data": "corpus document_per_file train model new_head vocabulary held_out",
+    "format of labelled files": "task text text_pair choices negatives label delimiter first_row",
+    "text": "objective mask_probability whole_words prompts pooling loss max_length batch_size",
+    "optimization": "epochs steps learning_rate warmup weight_decay max_grad_norm seed",
+    "weights": "class_weight sample_weight",
+    "evaluation": "held_out_batches metric positive evaluate_every patience",
+    "saving and logging": "save_every log_every",
+    "memory": "parts gradient_checkpointing",
+}
+"""The settings under each title of --help."""
+
+
+def kind_of_run(folder: Path) -> Any:
+    """Return the settings class of the run in the folder: PretrainSettings or FinetuneSettings, or None without a
+    run."""
+    path = folder / SETTINGS_FILE
+    if not path.is_file():
+        return None
+    return PretrainSettings if "corpus" in read_settings(path) else FinetuneSettings
+
+
+class SettingsCommand(Command):
+    """A command with an option for every setting of a class, and --settings for a file of them."""
+
+    settings: str = setting(
+        "", "a TOML file of settings, such as a run's settings.toml; options override it", value="FILE"
+    )
+
+    kind = TaskSettings
+    shared = GROUPS
+
+    def read_settings(self, folder: Any = None, **changes: Any) -> Any:
+        """Return the settings: options over changes over those of the run in the folder; without a run, over the file
+        of --settings, or the defaults.
+
+        Raises: UsageError for --settings beside a run; FileError for a wrong file; InputError for a wrong option.
+        """
+        given, run = self.given, folder and kind_of_run(folder)
+        if run and self.settings:
+            raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
+        if run:
+            return load_settings(run, folder / SETTINGS_FILE, **{**changes, **given})
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 class TrainCommand(SettingsCommand):
@@ -52,38 +96,23 @@ class TrainCommand(SettingsCommand):
     kind: ClassVar[Any]
     run_class: ClassVar[Any]
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Train. Of several processes, the first prints for all."""
-        settings, communicator = self._settings_of_run(), world()
-        try:
-            with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
-                share_cores(communicator)
-                return self._train(settings, communicator)
-        except Exception:
-            if communicator.is_first:
-                raise
-            return 1  # all processes have failed with it
-
-    def _train(self, settings: Any, communicator: Communicator) -> int:
         import_extra("tomlkit")  # a missing extra is an error before the corpus is read
-        with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
-            run = self.run_class(settings, Path(self.folder), communicator=communicator)
-        if not self.resume:
-            note(run.summary())
-        if communicator.size > 1:
-            note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
-        try:
+        settings, communicator = self._settings_of_run(), world()
+        with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
+            with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
+                run = self.run_class(settings, Path(self.folder), communicator=communicator)
+            if not self.resume:
+                note(run.summary())
+            if communicator.size > 1:
+                note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
             numbers = run.trainer.train(changed_data=self.changed_data)
-        except KeyboardInterrupt:
-            if communicator.is_first:
-                again = shlex.join(["npbert", self.name, self.folder, "--resume"])
-                tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
-            return 130
         if communicator.is_first:
-            print_table(numbers, run.baselines, task=getattr(run, "task", None))
+            if numbers:
+                print(Judged("held out", numbers, getattr(run, "task", None), run.baselines, {}))
             best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
-        return 0
 
     def _settings_of_run(self) -> Any:
         """Return the given settings, or with --resume those in the folder with the given ones; the run refuses those
@@ -93,10 +122,10 @@ class TrainCommand(SettingsCommand):
             if (folder / STATE_FILE).exists():
                 raise FileError(f"{folder} already has a run; continue it with --resume, or choose another folder")
             return self.read_settings()
-        if command_of(folder) != self.name:
+        if kind_of_run(folder) is not self.kind:
             raise FileError(f"{folder} has no run of npbert {self.name} to continue")
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return self.settings_of(folder, self.kind, **no_steps)
+        return self.read_settings(folder, **no_steps)
 
 
 class PretrainCommand(TrainCommand):
@@ -144,47 +173,23 @@ class EvaluateCommand(SettingsCommand):
     def run(self) -> None:
         """Print the metrics."""
         folder = Path(self.folder)
-        began = command_of(folder)
-        if began == "pretrain":
-            self._evaluate_pretraining(folder)
+        if kind_of_run(folder) is not PretrainSettings:
+            for judged in evaluate_files(folder, self.files, self.read_settings(folder)):
+                labels = {"labels": judged.classes} if judged.classes else {}
+                self._show({"file": judged.path, **judged.metrics, **labels}, judged)
             return
-        settings = self.settings_of(folder, FinetuneSettings) if began else self.read_settings()
-        for path, metrics, task, baselines, classes in evaluate_files(folder, self.files, settings):
-            if self.json:
-                labels = {"labels": classes} if classes else {}
-                write_json_lines([{"file": path, **metrics, **labels}])
-                continue
-            print_table(metrics, baselines, title=path, task=task)
-            if classes:
-                print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
-            for name, (precision, recall, f1, support) in classes.items():
-                shown = shorten(printable(name), 30, placeholder="…")
-                print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
-
-    def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
         if unknown:
-            says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
+            says = f" is for a labelled file, and {folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))
-        of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
-        run = Pretraining(self.settings_of(folder, PretrainSettings, **of_run), folder)
-        numbers = run.evaluate()
+        settings = self.read_settings(folder, model=folder / MODEL_FOLDER, held_out=self.files)
+        run = Pretraining(settings, folder)
+        numbers, baselines = run.evaluate(), run.baselines
+        row = {"files": self.files, **numbers, "baselines": baselines}
+        self._show(row, Judged("held out", numbers, None, baselines, {}))
+
+    def _show(self, row: dict[str, Any], table: Judged) -> None:
         if self.json:
-            write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])
+            write_json_lines([row])
         else:
-            print_table(numbers, run.baselines)
-
-
-def print_table(
-    numbers: dict[str, float], baselines: dict[str, float], *, title: str = "held out", task: Any = None
-) -> None:
-    """Print the metrics next to their baselines. task: a FinetuneTask, which has its own names."""
-    if not numbers:
-        return
-    names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
-    width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
-    head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
-    print(f"{title:<{width}}{'model':>10}{head}")
-    for name, (key, value) in zip(names, numbers.items(), strict=True):
-        baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
-        print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
+            print(table)

@@ -129,17 +129,18 @@ class TaggedSentence(NamedTuple):
     place: Place
 
 
-def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
-    """Return the sentences of a file, or of standard input for `-`. Columns are separated by spaces or tabs, and
-    numbered from 0, or from −1 at the end.
+def read_conll(path: str | Path, text: str = "0", label: str | None = "-1") -> list[TaggedSentence]:
+    """Return the sentences of a file, or of standard input for `-`. Columns are separated by spaces or tabs.
 
-    tag_column: None reads only the words, for sentences without tags: `tags` is empty.
+    text, label: the columns of the words and of their tags, numbered from 0, or from −1 at the end. label: None reads
+    only the words, for sentences without tags: `tags` is empty.
 
     (Tjong Kim Sang & De Meulder 2003; lines that start a document are skipped.)
 
-    Raises: FileError with file and line for too few columns, an empty file, or text that is not UTF-8; OSError.
+    Raises: InputError for a column that is not a number; FileError with file and line for too few columns, an empty
+    file, or text that is not UTF-8; OSError.
     """
-    columns = (word_column,) if tag_column is None else (word_column, tag_column)
+    columns = [_number("text", text), *([] if label is None else [_number("label", label)])]
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(read_lines(path), start=1):
@@ -165,13 +166,11 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None
     return sentences
 
 
-def column_number(name: str, value: str) -> int:
-    """Return the number of the column in the setting `name`. Raises: InputError for a word, as CoNLL columns have no
-    names."""
+def _number(setting: str, column: str) -> int:
     try:
-        return int(value)
+        return int(column)
     except ValueError as error:
-        raise InputError(name, value, "a number, as columns of a CoNLL file have no names") from error
+        raise InputError(setting, column, "a number, as columns of a CoNLL file have no names") from error
 
 
 class GoldAnswer(NamedTuple):

@@ -112,8 +112,7 @@ def learn_vocabulary(
         limit_alphabet=len(characters),
         show_progress=False,
     )
-    ids: dict[str, int] = library.get_vocab()
-    return ids
+    return library.get_vocab()
 
 
 def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:

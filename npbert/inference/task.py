@@ -45,6 +45,8 @@ class Task:
 
     model_class: ClassVar[type[PreTrainedModel]]
     model: PreTrainedModel
+    model_options: ClassVar[Mapping[str, Any]] = {}
+    """Arguments of every model of this task."""
     communicator: Communicator = ALONE
     """The processes that share the batches of `run`; all get all results."""
 
@@ -68,15 +70,10 @@ class Task:
         Raises: FileNotFoundError or FileError for a wrong file, for vocabulary and model of different sizes, and for a
         checkpoint without the needed head.
         """
-        model = cls.model_class.from_pretrained(folder, **of_model, **cls.model_options(folder, options))
+        model = cls.model_class.from_pretrained(folder, **of_model, **cls.model_options)
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
         return cls(model, tokenizer, **options)
-
-    @classmethod
-    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Return options for the constructor of the model in `folder`, from the options of this task."""
-        return {}
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model and its tokenizer, with this task's `max_length`, into `folder`, for from_pretrained and

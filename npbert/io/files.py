@@ -57,8 +57,6 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # an error of a library
-            raise OSError(errno.EIO, str(error), str(path)) from error
         if error.filename is None or _UNFINISHED in str(error.filename):
             error.filename = str(path)
         raise

@@ -81,5 +81,4 @@ class WrongOrder(Loss):
         its row, where it should be larger.
         """
         p = tape.take(self)
-        dx: Array = (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)
-        return dx
+        return (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)

@@ -28,8 +28,7 @@ class Elementwise(Layer):
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_floats(self, x)
         if not tape.keeps:
-            value: Array = rowwise(self.value, x)
-            return value
+            return rowwise(self.value, x)
         y, slope = rowwise(self.value_and_slope, x)
         tape.keep(self, slope=slope)
         return y

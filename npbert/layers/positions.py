@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.core import Init, Tape
+from npbert.core import Init
 from npbert.core.parameter import Fixed
 from npbert.layers.embedding import Embedding
 
@@ -15,7 +14,7 @@ class SinusoidalPositions(Embedding):
 
     positions (N,) integers, 0 and up   y (N, D)
 
-    An `Embedding` with a fixed table, whose gradient is dropped. BERT learns its positions instead. (Vaswani et al.
+    An `Embedding` with a fixed table, which drops its gradient. BERT learns its positions instead. (Vaswani et al.
     2017, section 3.5.)
 
     Raises: TypeError for positions that are not integers, IndexError for one beyond the table.
@@ -28,7 +27,3 @@ class SinusoidalPositions(Embedding):
         table[:, 0::2] = np.sin(angles)
         table[:, 1::2] = np.cos(angles[:, : features // 2])
         self.weight: Any = Fixed(table)
-
-    def backward(self, dy: Array, tape: Tape) -> None:
-        """Drop dy: the table is fixed, and integers have no gradient."""
-        tape.take(self)

@@ -38,8 +38,7 @@ class Rotary(Layer):
         angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * frequencies
         cos, sin = (f(angles, dtype=float).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
         tape.keep(self, shape=x.shape, dtype=x.dtype, cos=cos, sin=sin)
-        y: Array = rowwise(_turned, x, cos, sin)
-        return y
+        return rowwise(_turned, x, cos, sin)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dx is dy rotated back, by the angles −φ.
@@ -49,8 +48,7 @@ class Rotary(Layer):
         """
         shape, dtype, cos, sin = tape.take(self)
         check_like(self, dy, shape, dtype)
-        dx: Array = rowwise(_turned, dy, cos, -sin)
-        return dx
+        return rowwise(_turned, dy, cos, -sin)
 
 
 def _turned(x: Array, cos: Array, sin: Array) -> Array:

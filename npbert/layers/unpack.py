@@ -28,5 +28,4 @@ class Unpack(Layer):
         """dx = dy[places]: each row gets the gradient of its place. Padding does not depend on x."""
         places, shape, dtype = tape.take(self)
         check_like(self, dy, shape, dtype)
-        dx: Array = dy.reshape(-1, dy.shape[-1])[places]
-        return dx
+        return dy.reshape(-1, dy.shape[-1])[places]

@@ -164,8 +164,7 @@ def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     probability passes a random number. rng: None for always the same numbers."""
     draws = (rng or np.random.default_rng(0)).random((len(logits), 1))
     sums = np.cumsum(Softmax()(logits), axis=1)
-    words: Array = (sums < draws * sums[:, -1:]).sum(axis=1)
-    return words
+    return (sums < draws * sums[:, -1:]).sum(axis=1)
 
 
 def replaced(packed: PackedBatch, words: Array) -> Batch:

@@ -1,10 +1,11 @@
 """Adam and AdamW: steps sized by the mean and the mean square of recent gradients."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
 
-from npbert.compute import Array, adam_steps
+from npbert.compute import Array, in_blocks, run
 from npbert.core import Parameter
 from npbert.optim.optimizer import Optimizer, check_range
 
@@ -14,7 +15,7 @@ def adam(
 ) -> tuple[Array, Array, Array]:
     """Return θ, m and v after step t = 1, 2, … with gradient g: algorithm 1 of Kingma & Ba 2015, line by line.
 
-    `Adam.step` computes the same in place and in fewer operations (compute/adam.py); a test compares the two.
+    `Adam.step` computes the same in place and in fewer operations; a test compares the two.
     """
     beta1, beta2 = betas
     m = beta1 * m + (1 - beta1) * g
@@ -54,16 +55,40 @@ class Adam(Optimizer):
         return {"first_moments": self.first_moments, "second_moments": self.second_moments}
 
     def step(self, scale: float = 1.0) -> None:
+        """Take the step of `adam` for the gradients scale · g: 13 operations a block, on several threads, with one
+        temporary array.
+
+        m̂ and v̂ are not computed: each is m or v divided by a number, and these numbers are moved into scalars.
+        """
         self.steps += 1
-        arrays = zip(self.parameters, self.first_moments, self.second_moments, strict=True)
-        adam_steps(
-            ((self.kept(parameter), parameter.value, parameter.grad, m, v) for parameter, m, v in arrays),
-            t=self.steps,
-            alpha=self.lr,
-            betas=self.betas,
-            eps=self.eps,
-            scale=scale,
-        )
+        t, (beta1, beta2) = self.steps, self.betas
+        new1, new2 = (1 - beta1) * scale, (1 - beta2) * scale**2
+        root_correction = math.sqrt(1 - beta2**t)
+        step_size = self.lr * root_correction / (1 - beta1**t)
+        eps = self.eps * root_correction
+
+        def update(block: tuple[float, tuple[Array, ...]]) -> None:
+            kept, (theta, g, m, v) = block
+            change = new1 * g  # one array for all intermediate results, to stay in the cache
+            m *= beta1
+            m += change
+            np.multiply(g, g, out=change)
+            change *= new2
+            v *= beta2
+            v += change
+            np.sqrt(v, out=change)
+            change += eps
+            np.divide(m, change, out=change)
+            change *= step_size
+            if kept != 1:
+                theta *= kept
+            theta -= change
+
+        blocks = []
+        for parameter, m, v in zip(self.parameters, self.first_moments, self.second_moments, strict=True):
+            kept = self.kept(parameter)
+            blocks += [(kept, block) for block in in_blocks(parameter.value, parameter.grad, m, v)]
+        run(update, blocks)
 
     def kept(self, parameter: Parameter) -> float:
         """Return the factor of a value before its step: 1, as Adam has no decay."""

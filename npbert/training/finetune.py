@@ -25,6 +25,7 @@ from npbert.io import (
     counted,
     listed,
     one_of,
+    printable,
     setting,
 )
 from npbert.models import load_config
@@ -159,14 +160,29 @@ class Finetuning(TrainingRun):
 
 
 class Judged(NamedTuple):
-    """The task's metrics for one file, the task, the metrics of a constant answer, and the scores of each label, if
-    any."""
+    """The metrics of a model on a file, its task, if it has one, the metrics of a constant answer, and the scores of
+    each label, if any. As text it is a table."""
 
     path: str
     metrics: dict[str, float]
-    task: FinetuneTask
+    task: FinetuneTask | None
     baselines: dict[str, float]
     classes: dict[str, ClassScores]
+
+    def __str__(self) -> str:
+        titles = {name: self.task.title_of(name) if self.task else name.replace("_", " ") for name in self.metrics}
+        width = max(24, len(self.path) + 1, *(len(title) + 3 for title in titles.values()))
+        before = self.task.before if self.task else "knowing frequencies"
+        lines = [f"{self.path:<{width}}{'model':>10}" + f"{before:>24}" * bool(self.baselines)]
+        for name, title in titles.items():
+            baseline = f"{self.baselines[name]:>24.4f}" if name in self.baselines else ""
+            lines.append(f"  {title:<{width - 2}}{self.metrics[name]:>10.4f}{baseline}")
+        if self.classes:
+            lines.append(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
+        for label, (precision, recall, f1, support) in self.classes.items():
+            shown = shorten(printable(label), 30, placeholder="…")
+            lines.append(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
+        return "\n".join(lines)
 
 
 def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:

@@ -76,7 +76,7 @@ class MPICommunicator(Communicator):
 
 def world() -> Communicator:
     """Return all processes of the launcher; ALONE, without MPI, if there is no launcher, or it says that it has started
-    one. (Extra: mpi.)
+    one. Each process then computes on its share of the machine's cores. (Extra: mpi.)
 
     Raises: MissingExtraError without mpi4py; OSError if the MPI library is not the launcher's.
     """
@@ -89,7 +89,9 @@ def world() -> Communicator:
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         says = f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library})"
         raise OSError(f"{says} is not the launcher's")
-    return MPICommunicator(import_extra("mpi4py.util.pkl5").Intracomm(mpi.COMM_WORLD.Dup()))
+    communicator = MPICommunicator(import_extra("mpi4py.util.pkl5").Intracomm(mpi.COMM_WORLD.Dup()))
+    share_cores(communicator)
+    return communicator
 
 
 def share_cores(communicator: Communicator) -> None:
@@ -98,8 +100,6 @@ def share_cores(communicator: Communicator) -> None:
 
     Warns: on process 0, if it has less than a core.
     """
-    if communicator.size == 1:
-        return
     owners = communicator.gather([(platform.node(), core) for core in processors()])
     users = Counter(itertools.chain(*owners))
     room = sum(1 / users[core] for core in owners[communicator.rank])  # a core shared by two counts half

@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class Trainer(Resumable):
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
 
-    rng: the generator for dropout and the order of the data. evaluation: the evaluations during the run, and its
+    rng: draws the seed of dropout and of the order of the data. evaluation: the evaluations during the run, and its
     sources; without it, the last model is kept. save_model: writes the model to a folder.
 
     If `folder` has the state of a run with the same settings and data, training continues from it, bit for bit. With
@@ -65,7 +64,7 @@ class Trainer(Resumable):
         """
         no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
         with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as asked:
-            batches = self.progress.batches(self.data, self.rng)
+            batches = self.progress.batches(self.data)
             while not self.is_finished:
                 step = self._update(next(batches))
                 self._judge(step)
@@ -76,15 +75,16 @@ class Trainer(Resumable):
                 if step.is_saved:
                     self.save()
                 if stops and not self.is_finished:  # all processes, as the others would wait for one
-                    where, kept = f"step {step.number} of {self.progress.total_steps}", f"saved in {self.folder}"
-                    raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
+                    where = f"step {step.number} of {self.progress.total_steps}, saved in {self.folder}"
+                    again = "start the same run again (on the command line: with --resume)"
+                    raise KeyboardInterrupt(f"stopped at {where}; to continue, {again}")
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch) -> Step:
         """Make a step: forward, backward and the optimizer."""
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
-        seed = [self.progress.epoch_seed, self.step]
+        seed = [self.progress.seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
@@ -109,8 +109,7 @@ class Trainer(Resumable):
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
-        own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
-        layers = list(chain(*self.communicator.gather(layers_not_finite(self.model, own))))
+        layers = layers_not_finite(self.model, [(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
         self.shares.spread_gradients()
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"

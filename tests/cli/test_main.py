@@ -19,7 +19,7 @@ import npbert.__main__
 from npbert import Linear, __version__
 from npbert.cli import COMMANDS, NpbertCommand, main
 from npbert.cli.command import flag, is_required, values_of
-from npbert.cli.options import GROUPS
+from npbert.cli.training import GROUPS
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from tests.tables import one_in
@@ -36,7 +36,7 @@ def test_a_reader_that_has_gone():
 
 def test_ctrl_c_and_a_second_one_on_the_way_out(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["npbert", "params", "bert-tiny"])
-    for place, said in (("params.models.parameter_table", "\nstopped\n"), ("tell", "")):
+    for place, said in (("blocks.models.parameter_table", "\nstopped\n"), ("tell", "")):
         monkeypatch.setattr(f"npbert.cli.{place}", Mock(side_effect=KeyboardInterrupt))
         assert npbert.__main__.main() == 130
         assert capsys.readouterr().err == said

@@ -45,7 +45,7 @@ PICTURES = {
 def test_a_picture(npbert, tmp_path, folder, run, name, monkeypatch):
     texts, path, saved = tmp_path / "texts", tmp_path / "picture.svg", []
     texts.write_text("the cat\tone\na dog\ttwo\nthe mat\tone\n\na road\n", encoding="utf-8")
-    monkeypatch.setattr("npbert.cli.plot.save_figure", lambda *given: saved.append(given))
+    monkeypatch.setattr("npbert.cli.pages.save_figure", lambda *given: saved.append(given))
     result = npbert("plot", *shlex.split(name.format(folder=folder, run=run, texts=texts)), "--output", path)
     assert (result.status, result.out.decode(), result.err) == (0, f"{path} written\n", "")
     ((figure, place),) = saved

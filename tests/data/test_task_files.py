@@ -38,9 +38,9 @@ def test_sentences_of_words_and_tags(tmp_path, content):
 def test_columns_and_places_of_words_and_tags(tmp_path):
     content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", tmp_path / "a.conll"
     wanted = [(["Ann", "sings"], ["NNP", "VB"], (path, 3)), (["Yes"], ["UH"], (path, 6))]
-    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2) == wanted
+    assert read(tmp_path, "a.conll", content, "1", "-2") == wanted
     words = [(["Ann"], [], (path, 1)), (["sings", "."], [], (path, 3))]
-    assert read(tmp_path, "a.conll", "Ann\n\nsings\n.\n", tag_column=None) == words
+    assert read(tmp_path, "a.conll", "Ann\n\nsings\n.\n", label=None) == words
 
 
 def stored(row=ROW, **answer):
@@ -88,7 +88,7 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
 
 CONLL_ERRORS = [
     ("Ann B-PER\nsings\n", {}, "line 2: only one column, wanted a word and a tag"),
-    ("Ann B-PER\n\nsings O\n", {"tag_column": 3}, "line 1: 2 columns, wanted more"),
+    ("Ann B-PER\n\nsings O\n", {"label": "3"}, "line 1: 2 columns, wanted more"),
     ("-DOCSTART- O\n \n\r\n", {}, "is empty, wanted sentences"),
     ("Ann O\n\u3000\u2003 O\n", {}, "line 2: the word is only white space"),
 ]

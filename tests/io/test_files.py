@@ -47,9 +47,9 @@ def test_an_error_leaves_the_old_file_and_nothing_else(path, error, old):
     assert [file.read_text() for file in path.parent.iterdir()] == old
 
 
-@pytest.mark.parametrize("error", [OSError(28, "full"), OSError("?"), "unfinished"])
+@pytest.mark.parametrize("error", [OSError(28, "full"), "unfinished"])
 def test_an_error_of_the_system_names_the_file_that_the_user_knows(path, error):
-    with pytest.raises(OSError, match=r"full|\?") as caught, atomic_write(path) as written:
+    with pytest.raises(OSError, match="full") as caught, atomic_write(path) as written:
         raise OSError(28, "full", str(written)) if error == "unfinished" else error
     assert caught.value.filename == str(path)
     assert list(path.parent.iterdir()) == []

@@ -74,7 +74,8 @@ def stopped_at(folder, step):
     for file in folder.glob("*.jsonl"):
         assert len(read_json_lines(file)) == file.read_bytes().count(b'"step"')
     assert saved_step(folder) == step
-    return f"stopped at step {step}; to continue: npbert pretrain {folder} --resume"
+    again = "start the same run again (on the command line: with --resume)"
+    return f"stopped at step {step} of {STEPS}, saved in {folder}; to continue, {again}"
 
 
 @pytest.mark.thorough

@@ -6,8 +6,7 @@ from dataclasses import fields
 import pytest
 
 from npbert.cli.command import values_of
-from npbert.cli.options import SettingsCommand
-from npbert.cli.training import PretrainCommand
+from npbert.cli.training import PretrainCommand, SettingsCommand
 from npbert.io.files import FileError
 from npbert.training import SETTINGS_FILE, FinetuneSettings, PretrainSettings, TrainerSettings, load_settings
 from npbert.training.settings import save_settings

@@ -97,10 +97,15 @@ class Code:
 
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
-        text = self.text
-        for start, end, new in sorted(changes, key=itemgetter(0, 1), reverse=True):
-            text = text[:start] + new.encode() + text[end:]
-        return replace(self, text=text)
+        return replace(self, text=self.changed((0, len(self.text)), changes).encode())
+
+    def changed(self, span: tuple[int, int], changes: Iterable[Change]) -> str:
+        """Return the text from the start to the end of the span, with other pieces of text there."""
+        start, end = span
+        text = self.text[:end]
+        for first, last, new in sorted(changes, key=itemgetter(0, 1), reverse=True):
+            text = text[:first] + new.encode() + text[last:]
+        return text[start:].decode()
 
     def with_lines_of(self, other: Code, first: int, last: int) -> Code:
         """Return a copy with lines of another version of the code, by their numbers."""

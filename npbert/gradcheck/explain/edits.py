@@ -24,30 +24,39 @@ RIGHT = 1.0
 _UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index")
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
-Uses = dict[tuple[int, int], ast.stmt]
-"""Where a variable is read, as the start and end of its name, with the statements."""
-
 
 @dataclass(frozen=True)
 class Edit:
-    """code: before the edit   kind, cost: see grammar.py   line: in the author's file   start: in the code's text
-    old, new: the affected expression in brackets, or whole statements, and what replaces it
-    told: the statement to show, of an edit of whole statements
+    """code: before the edit   kind, cost: see grammar.py   changes: of its text
+    told: the statement to show, or None for an edit of an expression, which is in brackets
     """
 
     code: Code
     kind: str
     cost: float
-    line: int
-    start: int
-    old: str
-    new: str
+    changes: Sequence[Change]
     told: ast.stmt | None = None
 
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The start and the end of all changes in the code's text."""
+        return min(start for start, _, _ in self.changes), max(end for _, end, _ in self.changes)
+
+    @cached_property
+    def old(self) -> str:
+        """The text there."""
+        start, end = self.span
+        return self.code.text[start:end].decode()
+
+    @cached_property
+    def new(self) -> str:
+        """What replaces it."""
+        return self.code.changed(self.span, self.changes)
+
     @property
-    def end(self) -> int:
-        """The end of `old` in the code's text."""
-        return self.start + len(self.old.encode())
+    def line(self) -> int:
+        """The first line of `old`, in the author's file."""
+        return self.code.first + self.code.text.count(b"\n", 0, self.span[0])
 
     @property
     def end_line(self) -> int:
@@ -65,14 +74,14 @@ class Edit:
         """The code with the edit, and with the same line numbers."""
         breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
         at = len(self.new) - (self.told is None)  # before the last bracket of an expression
-        return self.code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
+        return self.code.edited([(*self.span, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
     def tidied(self) -> Edit:
         """Return the edit without needless brackets."""
         if self.told:
             return self
-        bare = replace(self, new=tidied(self.new))
-        around = replace(self, new=f"({bare.new})")
+        new = tidied(self.new)
+        bare, around = (replace(self, changes=[(*self.span, text)]) for text in (new, f"({new})"))
         one, other = (tidied(each.applied.text.decode()) for each in (bare, around))
         return bare if one == other else around
 
@@ -90,6 +99,7 @@ def edits_of(
     is_fine: bool = False,
 ) -> Iterator[Edit]:
     """Yield the edits of one expression, of these kinds. more: an extra cost. is_fine: its numbers are right"""
+    code = vocabulary.code
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
     for rule, parts in rules_for(place.expr, place.sorts):
         if rule.kind in kinds:
@@ -102,14 +112,13 @@ def edits_of(
                     continue
                 kind = place.count or kind
                 is_factor = kind == "wrong name" and is_multiple(place.value, place.env.get(new.strip("()")))
-                yield edit_of(vocabulary.code, place, kind, new, more + _of_right(kind, is_fine or is_factor))
+                extra = more + _of_right(kind, is_fine or is_factor)
+                yield edit_of(code, kind, [(*code.span(place.expr), f"({new})")], more=extra)
 
 
-def edit_of(code: Code, place: CodePlace, kind: str, new: str, more: float = 0.0) -> Edit:
-    """Return the edit that puts a new expression in a place. more: an extra cost"""
-    start, _ = code.span(place.expr)
-    old = code.source(place.expr)
-    return Edit(code, kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
+def edit_of(code: Code, kind: str, changes: Sequence[Change], told: ast.stmt | None = None, more: float = 0.0) -> Edit:
+    """Return an edit. more: an extra cost"""
+    return Edit(code, kind, KINDS[kind].cost + more, changes, told)
 
 
 def _of_right(kind: str, is_fine: bool) -> float:
@@ -124,9 +133,9 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
         before, after = statements[:number], statements[number + 1 :]
         for rule, parts in rules_for(each):
             change = (*code.span(each), tidied(rule.made(parts)))
-            yield of_statements(code, rule.kind, [change], [each], _of_right(rule.kind, each in fine))
+            yield edit_of(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
-            yield of_statements(code, "extra line", [(*code.span(each), "pass")], [each])
+            yield edit_of(code, "extra line", [(*code.span(each), "pass")], each)
             yield from _moved_lines(code, each, before, after)
             yield from _later_uses(code, each, after)
         if each not in fine:
@@ -143,9 +152,9 @@ def _moved_factors(code: Code, statement: ast.stmt, before: Sequence[ast.stmt]) 
                 (start, end), (first, to), inside = code.span(product), code.span(rest), range(*code.span(factor))
                 changes = [(start, first, "("), (to, end, ")")]
                 for name, places in uses.items():
-                    others = {place: each for place, each in places.items() if place[0] not in inside}
                     new = f"(({name}) * ({text_of(factor)}))"
-                    yield _with_uses(code, "misplaced factor", statement, changes, others, new)
+                    others = [(*place, new) for place in places if place[0] not in inside]
+                    yield edit_of(code, "misplaced factor", [*changes, *others], statement)
 
 
 def _moved_lines(
@@ -160,11 +169,11 @@ def _moved_lines(
     around = [other for other in earlier if statement in ast.walk(other)]
     into = [other.body[0] for other in later if isinstance(other, ast.For)]
     ahead = dict.fromkeys([*earlier[:1], *around, *into])
-    moves = [(other, code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
-    moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *later[:1])]
-    for other, at, new in moves:
+    moves = [(code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
+    moves += [(code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *later[:1])]
+    for at, new in moves:
         cut = (above, end, "") if at < start else (start, below, "")
-        yield of_statements(code, "line order", [cut, (at, at, new)], [statement, other])
+        yield edit_of(code, "line order", [cut, (at, at, new)], statement)
 
 
 def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> Iterator[Edit]:
@@ -182,38 +191,19 @@ def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> I
         places = sorted(uses)
         for at in range(len(places)):
             for some in (places[at : at + 1], places[at:]):
-                these = {place: uses[place] for place in some}
                 for new in news:
-                    yield _with_uses(code, kind, statement, [(start, start, first)], these, new.format(name))
+                    changes = [(start, start, first), *((*place, new.format(name)) for place in some)]
+                    yield edit_of(code, kind, changes, statement)
 
 
-def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, Uses]:
-    """Return where each variable is read, by its name."""
-    uses: dict[str, Uses] = {}
+def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, set[tuple[int, int]]]:
+    """Return where each variable is read, by its name: the starts and the ends in the text."""
+    uses: dict[str, set[tuple[int, int]]] = {}
     for each in statements:
         for name in names_in(each):
-            uses.setdefault(name.id, {})[code.span(name)] = each  # the innermost statement is the last
+            uses.setdefault(name.id, set()).add(code.span(name))
     return uses
-
-
-def _with_uses(code: Code, kind: str, statement: ast.stmt, changes: Sequence[Change], uses: Uses, new: str) -> Edit:
-    """Return the edit with these changes of a statement, and with a new expression in these places."""
-    changes = [*changes, *((*place, new) for place in uses)]
-    return of_statements(code, kind, changes, [statement, *uses.values()])
 
 
 def _indent(statement: ast.stmt) -> str:
     return "\n" + " " * statement.col_offset
-
-
-def of_statements(
-    code: Code, kind: str, changes: Sequence[Change], statements: Sequence[ast.stmt], more: float = 0.0
-) -> Edit:
-    """Return the edit with these changes, from the first to the last of these statements; the first one is told."""
-    spans = [code.span(each) for each in statements]
-    start, end = min(spans)[0], max(end for _, end in spans)
-    new = code.edited(changes).text
-    after = new[start : end + len(new) - len(code.text)]
-    line = min(each.lineno for each in statements)
-    old, new_text = code.text[start:end].decode(), after.decode()
-    return Edit(code, kind, KINDS[kind].cost + more, line, start, old, new_text, statements[0])

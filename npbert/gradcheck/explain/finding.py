@@ -95,11 +95,12 @@ def edited(finding: Finding) -> str:
 
 def finding_of(edit: Edit, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    (place, column), cause = edit.code.lines(edit.start, edit.end), KINDS[edit.kind].cause
+    (start, end), cause = edit.span, KINDS[edit.kind].cause
+    place, column = edit.code.lines(start, end)
     if edit.told is None:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
     told, _ = edit.code.lines(*edit.code.span(edit.told))
-    wanted, _ = edit.applied.lines(edit.start, edit.end + len(edit.applied.text) - len(edit.code.text))
+    wanted, _ = edit.applied.lines(start, end + len(edit.applied.text) - len(edit.code.text))
     wanted = tidied(wanted) * (edit.new != "pass")
     return Finding(edit.kind, subject, told, place, wanted, cause, edit.told.lineno)
 

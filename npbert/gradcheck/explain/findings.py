@@ -6,6 +6,7 @@ for gradients left wrong, a fact about their numbers; or, without any of these, 
 
 import contextlib
 import copy
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import prove
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
-from npbert.gradcheck.explain.numbers import cause_of_shape, explain
+from npbert.gradcheck.explain.numbers import cause_of_shape, example, facts
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -166,15 +167,13 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     ]
     said: dict[tuple[str, str], list[str]] = {}
     for each in left:
-        for fact in explain(wrong[each.name], right[each.name], name=each.name):
-            said.setdefault((fact.kind, fact.cause.removeprefix(fact.subject)), []).append(fact.subject)
+        for fact in itertools.islice(facts(wrong[each.name], right[each.name], each.name), 1):
+            said.setdefault(fact, []).append(d(each.name))
     for (kind, text), names in said.items():
         subject = ", ".join(names) if len(names) <= 4 else f"{len(names)} gradients"
         subject = subject if len(names) == 1 else f"each of {subject}"
-        yield Finding(kind, subject, cause=f"{subject}{text}")
+        yield Finding(kind, subject, cause=f"{subject} {text}")
     if left and not said and not edits:
-        worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
-        numbers_there = f"backward returns {worst.analytic:.15g}, and {worst.numeric:.15g} is right"
-        cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers_there}"
-        yield Finding("example", d(worst.name), cause=cause)
+        worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf)).name
+        yield Finding("example", d(worst), cause=f"{d(worst)} {example(wrong[worst], right[worst])}")
     yield from (place for place in found if not place.is_edit)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import names_in, text_of, tidied
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, of_statements, statement_edits
+from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
@@ -62,8 +62,7 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, bool]]:
                     for edit in edits_of(place, search.vocabulary, KINDS):
                         if search.trial.is_over:
                             return
-                        before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
-                        after_it = f"{before}{edit.new}{after}"
+                        after_it = code.changed((start, end), edit.changes)
                         if search.has_right_numbers(after_it, whole.env):
                             yield edit, bool(search.has_right_numbers(after_it, whole.env, is_new=True))
             yield from ((edit, True) for edit in transplants(whole, search))
@@ -90,8 +89,7 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     for wrong, array in search.unknown.items():
         is_known = search.right.has(array)  # under another name
         if wrong.is_target and text_of(wrong.expr) in names and not is_known:
-            change = (edit.start, edit.end, edit.new)
-            return of_statements(search.code, "result", [change], [wrong.statement, place.statement])
+            return edit_of(search.code, "result", edit.changes, wrong.statement)
     return replace(edit, kind="result")
 
 
@@ -149,7 +147,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
                 for term, rest in _terms_of(text):
                     if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
                         kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
-                yield edit_of(code, place, kind, text)
+                yield edit_of(code, kind, [(*code.span(place.expr), f"({text})")])
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:

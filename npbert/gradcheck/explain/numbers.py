@@ -9,6 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.report import largest_at
 
 _SAME = 1e-6  # the rest of a true statement, relative to the largest error
 
@@ -18,18 +19,18 @@ def explain(wrong: Array, right: Array, *, name: str) -> list[Finding]:
 
     wrong, right: the gradient and the right one, in float64. name: of the parameter or input, `x` for dx.
     """
-    for kind, text in _statements(np.asarray(wrong), np.asarray(right, np.float64), name):
+    for kind, text in facts(np.asarray(wrong), np.asarray(right, np.float64), name):
         return [Finding(kind, d(name), cause=f"{d(name)} {text}")]
     return []
 
 
-def _statements(wrong: Array, right: Array, name: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, in words), the most telling first."""
+def facts(wrong: Array, right: Array, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what is true of a wrong array, such as the gradient of `name`: (kind, in words), the most telling first."""
     if wrong.shape != right.shape:
         cause = cause_of_shape(wrong, right)
-        yield "shape", f"has shape {wrong.shape}, and {name} has shape {right.shape}{cause and ': ' + cause}"
+        yield "shape", f"has shape {wrong.shape}, wanted {right.shape}{cause and ': ' + cause}"
     if wrong.dtype != right.dtype:
-        yield "dtype", f"is {wrong.dtype}, and {name} is {right.dtype}"
+        yield "dtype", f"is {wrong.dtype}, wanted {right.dtype}"
     bad = ~np.isfinite(wrong)
     if bad.any():
         at = f", the first at {tuple(map(int, np.argwhere(bad)[0]))}" if wrong.ndim else ""
@@ -86,4 +87,28 @@ def cause_of_shape(wrong: Array, right: Array) -> str:
     for text, one, other in guesses:
         if one.shape == other.shape and np.allclose(one, other, rtol=_SAME, atol=_SAME * magnitude(other)):
             return text
-    return ""
+    return _missing_rows(wrong, right)
+
+
+def _missing_rows(wrong: Array, right: Array) -> str:
+    """Return the missing rows of the right array, if all others are right; otherwise ""."""
+    if wrong.ndim != right.ndim or wrong.shape[1:] != right.shape[1:]:
+        return ""
+    rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in wrong)]
+    if len(wrong) == len(right) or len(wrong) + len(rows) != len(right):
+        return ""
+    zero = "" if right[rows].any() else ", where all is 0"
+    return (
+        f"it lacks row {_first(rows)} of {len(right)} (counted from 0){zero}. Start with np.zeros of the whole shape, "
+        "and put your rows in their places"
+    )
+
+
+def example(wrong: Array, right: Array) -> str:
+    """Return in words the number that differs most."""
+    off = np.abs(np.subtract(wrong, right, dtype=float))
+    place, number = largest_at(off), np.count_nonzero(off > _SAME * magnitude(right))
+    where = f" at {list(place)}" if place else ""
+    count = f"; {number} of its {off.size} numbers are wrong" if number and place else ""
+    digits = 6 if f"{wrong[place]:.6g}" != f"{right[place]:.6g}" else 12
+    return f"is wrong: {wrong[place]:.{digits}g}{where}, wanted {right[place]:.{digits}g}{count}"

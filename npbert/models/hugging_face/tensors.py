@@ -1,5 +1,6 @@
 """TensorFile: the tensors of a .safetensors file, read one by one as NumPy arrays."""
 
+import errno
 import json
 import math
 from collections.abc import Mapping
@@ -66,4 +67,4 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, 
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors").SafetensorError as error:
-        raise OSError(f"writing failed: {error}") from error
+        raise OSError(errno.EIO, f"writing failed: {error}") from error

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,10 +144,7 @@ class TextRegression(OneNumber, Classify):
 
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
-
-    @classmethod
-    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        return {"num_labels": 1}
+    model_options: ClassVar = {"num_labels": 1}
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

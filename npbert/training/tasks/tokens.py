@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, pad_rows
-from npbert.data.task_files import Question, column_number, read_conll, read_squad
+from npbert.data.task_files import Question, read_conll, read_squad
 from npbert.inference import Answer, AnswerSpan, Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores, exact_match, squad_scores
@@ -51,12 +51,11 @@ class Tagging(FinetuneTask, Tag):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        words, last = column_number("text", settings.text), column_number("label", settings.label or "-1")
-        sentences = read_conll(path, word_column=words, tag_column=last)
+        sentences = read_conll(path, settings.text, settings.label or "-1")
         always = [OUTSIDE] if cls.has_entities else []
         known = labels or find_labels([*always, *chain(*(each.tags for each in sentences))], path)
         rows = []
-        for words_, tags, place in sentences:
+        for words, tags, place in sentences:
             try:
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
@@ -65,7 +64,7 @@ class Tagging(FinetuneTask, Tag):
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
-            rows.append(Labelled(words_, tags))
+            rows.append(Labelled(words, tags))
         return rows, known
 
     def targets(self, examples: Examples) -> Array:

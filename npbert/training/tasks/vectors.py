@@ -1,8 +1,7 @@
 """Vectors of texts: learned from pairs that belong together, or from pairs with a score."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from math import log2
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -77,12 +76,17 @@ class SentenceVectors(GroupedTask):
         return [Labelled(row, 0.0) for row in rows], None
 
     @classmethod
-    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the pooling, from the folder if it has one, and the loss."""
+    def from_pretrained(cls, folder: str | Path, **options: Any) -> Any:
+        """Return the task, with the loss and the pooling of the settings. By default the pooling is the folder's."""
         settings = options["settings"]
         _, stored = read_sentence_settings(folder, is_chosen=bool(settings.pooling))
-        pooling, normalize = settings.pooling or stored.get("pooling", "mean"), stored.get("normalize", False)
-        return {"pooling": pooling, "normalize": normalize, "loss_function": LOSSES[settings.loss or cls.losses[0]]()}
+        of_model = {
+            **options.pop("of_model", {}),
+            "pooling": settings.pooling or stored.get("pooling", "mean"),
+            "normalize": stored.get("normalize", False),
+            "loss_function": LOSSES[settings.loss or cls.losses[0]](),
+        }
+        return super().from_pretrained(folder, of_model=of_model, **options)
 
     def sequences_of(self, given: Sequence[str]) -> list[str]:
         first, others = (*self.settings.prompts, "", "")[:2]
@@ -166,19 +170,14 @@ def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:
     ndcg_at_10: Σ 1 / log₂(place + 1) over the relevant texts that are found, as a share of the largest possible
     (Järvelin & Kekäläinen 2002 for the last; InformationRetrievalEvaluator in sentence-transformers has the same.)
     """
-    rows = []
+    gains, rows = 1 / np.log2(np.arange(2, 12)), []
     for _, wanted, texts, _ in searches:
-        places = [place for place, text in enumerate(texts[:10], start=1) if text in wanted]
-        ideal = range(1, min(10, len(wanted)) + 1)
+        found = np.flatnonzero([text in wanted for text in texts[:10]])  # from 0
         row = (
-            sum(place == 1 for place in places) / len(wanted),
-            len(places) / len(wanted),
-            1 / places[0] if places else 0.0,
-            _discounted(places) / _discounted(ideal),
+            (found == 0).sum() / len(wanted),
+            len(found) / len(wanted),
+            (1 / (found + 1)).max(initial=0.0),
+            gains[found].sum() / gains[: len(wanted)].sum(),
         )
         rows.append(row)
     return dict(zip(RETRIEVAL_METRICS, np.mean(rows, axis=0).tolist(), strict=True))
-
-
-def _discounted(places: Collection[int]) -> float:
-    return sum(1 / log2(place + 1) for place in places)

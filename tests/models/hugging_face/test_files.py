@@ -98,7 +98,7 @@ def test_a_file_is_written_as_the_library_reads_it_and_read_without_what_is_no_f
         assert file.shapes == {name: tensor.shape for name, tensor in {**tensors, **others}.items()}
         for name, tensor in {**tensors, **others}.items():
             np.testing.assert_array_equal(file.read(name), tensor, strict=True)
-    with pytest.raises(OSError, match=f"^writing failed: .*{path}"):
+    with pytest.raises(OSError, match=f"writing failed: .*{path}"):
         write_tensors(path / "nowhere", tensors, {})
 
 

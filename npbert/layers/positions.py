@@ -30,6 +30,6 @@ class SinusoidalPositions(Embedding):
         self.weight: Any = Fixed(table)
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """Drop dy: the table is fixed, and integers have no gradient. (Embedding's refuses exact numbers here, as a fixed
+        """Drop dy: the table is fixed, and integers have no gradient. (Embedding's would refuse exact numbers, as the
         table keeps its floats.)"""
         tape.take(self)

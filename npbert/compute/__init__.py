@@ -13,12 +13,12 @@ from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
 from npbert.compute.pieces import Piece, attention_pieces, strands
 from npbert.compute.products import matmul
-from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
+from npbert.compute.rowwise import in_blocks, rowwise
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
-from npbert.compute.threads import num_threads, processors, run, set_num_threads, slices
+from npbert.compute.threads import num_threads, processors, run, set_num_threads
 
 __all__ = ["Array", "DTypeLike", "matmul", "rowwise", "processors"]
 __all__ += ["neighbours", "training_parts", "bounded_parts", "inference_parts"]
 __all__ += ["Piece", "attention_pieces", "strands", "erf"]
 __all__ += ["sum_rows", "dot_rows", "row_sums", "row_maxima", "scatter_add"]
-__all__ += ["BLOCK", "in_blocks", "run", "hold_blas", "slices", "num_threads", "set_num_threads", "keep_freed_memory"]
+__all__ += ["in_blocks", "run", "hold_blas", "num_threads", "set_num_threads", "keep_freed_memory"]

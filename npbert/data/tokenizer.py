@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -9,18 +10,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from npbert.data.batch import Batch, Ids, pad
-from npbert.data.tokenizer_config import SPECIAL
+from npbert.data.tokenizer_config import CONFIG_FILE, SPECIAL, settings_of
 from npbert.data.tokenizer_files import (
     Encoding,
     bert_tokenizer,
     cutting_tokenizer,
     panics_named,
     read_tokenizer,
-    write_tokenizer,
 )
 from npbert.data.vocabulary import Vocabulary, learn_vocabulary
 from npbert.display import titled
-from npbert.io import FileError, model_file
+from npbert.io import FileError, model_file, write_json, write_text
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -114,14 +114,24 @@ class Tokenizer(Vocabulary):
         return cls(bert_tokenizer(ids, lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
-        file whole or not at all. transformers reads them, and cuts at the same `max_length`.
+        """Write tokenizer.json, tokenizer_config.json and, for WordPiece, vocab.txt into `folder`, which is created if
+        needed; each file whole or not at all. transformers reads them, and cuts at the same `max_length`.
 
         Raises: FileExistsError for a folder with another tokenizer than this, unless `overwrite`.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        write_tokenizer(self, folder, overwrite=overwrite)
+        text = self.library_tokenizer.to_str(pretty=True)
+        files, stored = {"tokenizer.json": text}, json.loads(text)
+        if stored["model"]["type"] == "WordPiece":
+            files["vocab.txt"] = "".join(f"{token}\n" for token in self.tokens)
+        for name, text in files.items():
+            path = folder / name
+            if not overwrite and path.exists() and path.read_bytes() != text.encode():
+                raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
+        for name, text in files.items():
+            write_text(folder / name, text)
+        write_json(folder / CONFIG_FILE, settings_of(self, stored))
 
     @property
     def joins_as_bert(self) -> bool:

@@ -1,4 +1,4 @@
-"""The library's tokenizers, with readable errors instead of its panics: out of Hugging Face's files, and into them."""
+"""The library's tokenizers, with readable errors instead of its panics, out of Hugging Face's files."""
 
 import base64
 import json
@@ -17,10 +17,9 @@ from npbert.data.tokenizer_config import (
     find_tokens,
     read_length,
     read_settings,
-    settings_of,
 )
-from npbert.io import FileError, import_extra, read_json_object, read_lines, write_json
-from npbert.io.files import LARGEST_TOKENIZER, atomic_write
+from npbert.io import FileError, import_extra, read_json_object, read_lines
+from npbert.io.files import LARGEST_TOKENIZER
 
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
@@ -148,21 +147,3 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
         "truncation_side": settings.get("truncation_side") or direction.lower(),
         "has_types": "token_type_ids" in (settings.get("model_input_names") or INPUTS),
     }
-
-
-def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
-    """Write a Tokenizer into `folder`: its files, each whole or not at all; a vocab.txt only for WordPiece.
-
-    Raises: FileExistsError for another tokenizer there, unless `overwrite`.
-    """
-    text = tokenizer.library_tokenizer.to_str(pretty=True)
-    files, stored = {"tokenizer.json": text.encode()}, json.loads(text)
-    if stored["model"]["type"] == "WordPiece":
-        files["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens).encode()
-    for name, data in files.items():
-        if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != data:
-            raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
-    for name, data in files.items():
-        with atomic_write(folder / name) as path:
-            path.write_bytes(data)
-    write_json(folder / CONFIG_FILE, settings_of(tokenizer, stored))

@@ -9,7 +9,6 @@ from npbert.blocks import (
     FeedForward,
     GatedFeedForward,
     MultiHeadAttention,
-    Pooler,
     PreNormEncoderLayer,
     RotaryAttention,
 )
@@ -61,13 +60,6 @@ class Architecture:
 
 
 OF_BERT = Architecture()
-
-
-def make_pooler(config: Any, init: Init) -> Pooler:
-    """Return the pooler of a BertConfig."""
-    architecture = config.architecture
-    norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.token_pooler else None
-    return Pooler(config.hidden_size, init, activation=architecture.pooler, norm=norm)
 
 
 def make_encoder(config: Any, init: Init) -> Encoder:

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import BertEmbeddings, MaxPooling, MeanPooling
+from npbert.blocks import BertEmbeddings, MaxPooling, MeanPooling, Pooler
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.blas_lending import Lending
 from npbert.core import NO_TAPE, Init, Layer, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io import InputIndexError, one_of
-from npbert.layers import DotProductAttention, Gather, Unpack
-from npbert.models.architecture import make_encoder, make_pooler
+from npbert.layers import DotProductAttention, Gather, LayerNorm, Unpack
+from npbert.models.architecture import make_encoder
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
@@ -93,7 +93,10 @@ class BertModel(PreTrainedModel):
         )
         self.encoder = make_encoder(config, init)
         has_pooler = architecture.base_pooler if add_pooling_layer is None else add_pooling_layer
-        self.pooler = make_pooler(config, init) if has_pooler else None
+        self.pooler: Pooler | None = None
+        if has_pooler:
+            norm = LayerNorm(config.hidden_size, init, eps=config.layer_norm_eps) if architecture.token_pooler else None
+            self.pooler = Pooler(config.hidden_size, init, activation=architecture.pooler, norm=norm)
         self.pooling, self.unpack = TextPooling(architecture.pools), Unpack()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> BertOutput:

@@ -53,7 +53,7 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         return []
     found = searches[best].findings
     if not found and len(searches) == 1:
-        found = [place for place in [searches[best].suspect()] if place]
+        found = searches[best].suspect()
     return [_finding(each, best) for each in found]
 
 

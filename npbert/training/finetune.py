@@ -170,7 +170,9 @@ class Judged(NamedTuple):
     classes: dict[str, ClassScores]
 
     def __str__(self) -> str:
-        titles = {name: self.task.title_of(name) if self.task else name.replace("_", " ") for name in self.metrics}
+        titles, positive = {name: name.replace("_", " ") for name in self.metrics}, getattr(self.task, "positive", "")
+        if positive and "f1" in titles:
+            titles["f1"] = f"f1 (of {positive!r})"
         width = max(24, len(self.path) + 1, *(len(title) + 3 for title in titles.values()))
         before = self.task.before if self.task else "knowing frequencies"
         lines = [f"{self.path:<{width}}{'model':>10}" + f"{before:>24}" * bool(self.baselines)]

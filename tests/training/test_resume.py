@@ -68,7 +68,7 @@ def test_a_run_goes_on_where_it_was(wanted, tmp_path, how, step):
     assert is_saved == (how == "stopped" or step > 3)
     again = make(tmp_path)
     if is_saved:
-        again.rng.random(7)  # the state holds the generator: what a resumed run was made with does not matter
+        again.progress.seed = 7  # the state holds the seed: what a resumed run was made with does not matter
     again.train()
     assert results(tmp_path) == wanted
 

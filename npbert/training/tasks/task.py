@@ -143,10 +143,6 @@ class FinetuneTask(Task):
         """Return the scores of each label for the results of `predict`; none without labels."""
         return {}
 
-    def title_of(self, metric: str) -> str:
-        """Return the name of a metric in a table."""
-        return metric.replace("_", " ")
-
 
 class Shown(NamedTuple):
     """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name."""

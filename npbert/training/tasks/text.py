@@ -118,9 +118,6 @@ class TextClassification(OneOfMany, Classify):
         batch.sample_weight = np.array([example.weight for example in examples])
         return batch
 
-    def title_of(self, metric: str) -> str:
-        return f"f1 (of {self.positive!r})" if metric == "f1" and self.positive else super().title_of(metric)
-
     def scores(self, predictions: Array, targets: Array) -> Scores:
         """Return the metrics; f1 only with a positive label."""
         metrics = {name: METRICS[name](predictions, targets) for name in ("accuracy", "macro_f1", "matthews")}

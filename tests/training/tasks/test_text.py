@@ -48,7 +48,7 @@ def test_metrics_of_labels(read, labels, predicted, positive, f1):
     assert metrics.pop("f1", None) == pytest.approx(f1)
     assert list(metrics) == ["accuracy", "macro_f1", "matthews", "loss"]
     assert metrics["accuracy"] == pytest.approx(5 / 6 if f1 else 1)
-    assert task.title_of("f1") == (f"f1 (of '{positive or 'y'}')" if f1 else "f1")
+    assert task.positive == (positive or "y" if f1 else "")
     with pytest.raises(ValueError, match="positive is 'x', wanted one of "):
         read(TextClassification, content, positive="x")
 

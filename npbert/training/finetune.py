@@ -156,7 +156,7 @@ class Finetuning(TrainingRun):
     def show(self) -> dict[str, object]:
         """Return a row for a report of the last answers judged, with the goal and its baselines."""
         row = self.task.report_row(self._logits, self.held_out) if self.held_out else {}
-        return {**row, "goal": self.goal, "baselines": self.baselines, "before": self.task.before} if row else {}
+        return {**row, "goal": self.goal, "baselines": self.baselines, "before": self.task.before}
 
 
 class Judged(NamedTuple):

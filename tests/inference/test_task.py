@@ -1,5 +1,5 @@
-"""Task: reading a model with its vocabulary, and many texts in batches. What a folder holds is said in words, and not as
-a list of tensors."""
+"""Task: reading a model with its vocabulary, and many texts in batches. What a folder holds is said in words, not as a
+list of tensors."""
 
 import io
 import itertools

@@ -12,11 +12,11 @@ from npbert.data import Batch, Ids, Text
 from npbert.inference import Classify
 from npbert.inference.classify import best_label
 from npbert.io import InputError, Wanted, listed, one_of
+from npbert.io.settings import ANY
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.table import (
-    ANY,
     LABEL,
     NUMBER,
     WEIGHT,

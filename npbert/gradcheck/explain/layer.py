@@ -26,7 +26,7 @@ from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
-from npbert.gradcheck.explain.trial import RAISES, Sample, quiet
+from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 
@@ -65,9 +65,7 @@ def _rank(search: Mending) -> tuple[bool, int, float]:
 def _finding(found: Finding, function: FunctionType) -> Finding:
     """Return the finding with the file of the function, unless it was typed, and with a short subject."""
     file, subject = Path(function.__code__.co_filename).name, found.subject
-    if subject == RAISES:
-        subject = "what backward gives"
-    elif len(found.names) > _MOST_NAMED:
+    if len(found.names) > _MOST_NAMED:
         subject = f"each of {len(found.names)} gradients"
     return replace(found, subject=subject, file="" if file.startswith("<") else file)
 

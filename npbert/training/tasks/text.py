@@ -12,11 +12,11 @@ from npbert.data import Batch, Ids, Text
 from npbert.inference import Classify
 from npbert.inference.classify import best_label
 from npbert.io import InputError, Wanted, listed, one_of
+from npbert.io.settings import ANY
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.table import (
-    ANY,
     LABEL,
     NUMBER,
     WEIGHT,
@@ -126,6 +126,7 @@ class TextClassification(OneOfMany, Classify):
         return metrics
 
     def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
+        """Return the scores of each label for the results of `predict`."""
         scores = class_scores(self.decode(np.stack(logits)), self.targets(examples))
         return {self.labels[number]: each for number, each in scores.items()}
 

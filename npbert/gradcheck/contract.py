@@ -80,7 +80,7 @@ def numbers_of(function: ScalarFunction, shown: Callable[[str], str], *, are_pro
     function = copy.copy(function)  # a backward that returns None makes an input a constant, of this copy alone
     with function.unchanged():
         call = Call(function)
-        yield {name: np.copy(part) for name, part in named("y", as_tuple(call.y)).items()}
+        yield {name: np.copy(part) for name, part in named("y", call.y).items()}
         try:
             found = call.backward()
         except WrongShapeError as error:

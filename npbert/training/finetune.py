@@ -200,6 +200,6 @@ def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSetti
     for path, rows in files.items():
         examples = task.prepare(rows, path)
         logits = task.predict(examples)
-        metrics, classes = task.judge(logits, examples), task.class_scores(logits, examples)
-        judged.append(Judged(path, metrics, task, task.baselines(examples), classes))
+        classes = task.class_scores(logits, examples) if isinstance(task, TextClassification) else {}
+        judged.append(Judged(path, task.judge(logits, examples), task, task.baselines(examples), classes))
     return judged

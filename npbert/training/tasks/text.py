@@ -126,6 +126,7 @@ class TextClassification(OneOfMany, Classify):
         return metrics
 
     def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
+        """Return the scores of each label for the results of `predict`."""
         scores = class_scores(self.decode(np.stack(logits)), self.targets(examples))
         return {self.labels[number]: each for number, each in scores.items()}
 

@@ -85,7 +85,7 @@ class TransformersModel:
             {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
         ]
         optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
-        batches = run.trainer.progress.batches(run.data, run.trainer.rng)
+        batches = run.trainer.progress.batches(run.data)
         for step in range(total):
             for group in optimizer.param_groups:
                 group["lr"] = linear_warmup_decay(

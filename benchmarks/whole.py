@@ -72,7 +72,7 @@ def pretraining(args: argparse.Namespace, folder: Path) -> tuple[dict[str, Any],
         "evaluate_every": 0,
     }
     run = Pretraining(PretrainSettings(**settings), folder / "counted")
-    batches = run.trainer.progress.batches(run.data, run.trainer.rng)
+    batches = run.trainer.progress.batches(run.data)
     tokens = sum(int(next(batches).attention_mask.sum()) for _ in range(args.steps))
     config = {"settings": settings, "files": list(map(str, run.data.corpus.files)), "sizes": sizes("bert-mini")}
     return config, {"npbert": tokens, "transformers": args.steps * BATCH_SIZE * LENGTH}

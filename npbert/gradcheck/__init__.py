@@ -33,7 +33,7 @@ mistake. Finite differences reach 0.003 to either side, and are wrong at a neare
 from npbert.gradcheck.check import LossOf, assert_proved, check_directions, check_gradients, randomize
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.exact.prove import prove, prove_vjp
-from npbert.gradcheck.explain import Finding
+from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.numbers import explain
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import (

@@ -18,7 +18,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
-from npbert.gradcheck.explain import VARIATIONS
+from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.learn.failure import IN_NUMPY
 from npbert.learn.text import entries
 from npbert.learn.verdict import Verdict
@@ -47,6 +47,8 @@ class Blank:
     right: the library's. method: of the class. given: the least number of its statements that stay; those that take
     from the tape and check dy always do. without: methods that the file leaves out.
 
+    fixed: the names of numbers that given code makes, which are wrong only if the learner changed that.
+
     numbers(thing, seed): the numbers of `thing`, the library's or the learner's, step by step. seeds: two for each of
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
     of a seed.
@@ -58,6 +60,7 @@ class Blank:
     method: str = ""
     given: int = 0
     without: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
     numbers: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
     seeds: Sequence[int] = range(2 * len(VARIATIONS))
     tolerance: float = 1e-9
@@ -72,11 +75,6 @@ class Blank:
     def written(self) -> str:
         """The function for the learner to write, such as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
-
-    @property
-    def fixed(self) -> tuple[str, ...]:
-        """The names of numbers that given code makes: wrong only if the learner changed that."""
-        return ()
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
         """Return the numbers of `thing`, step by step."""

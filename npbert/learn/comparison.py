@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 
 from npbert.gradcheck import GradientError
-from npbert.gradcheck.explain import Sample, is_number
 from npbert.gradcheck.explain.numbers import example, facts
+from npbert.gradcheck.explain.trial import Sample, is_number
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import failure_of

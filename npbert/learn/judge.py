@@ -17,16 +17,11 @@ from dataclasses import replace
 from types import ModuleType
 
 from npbert.gradcheck import PromiseError
-from npbert.gradcheck.explain import (
-    CHEAP,
-    UNKNOWN,
-    VARIATIONS,
-    Code,
-    Finding,
-    Mending,
-    describe,
-)
-from npbert.gradcheck.explain.code import names_in
+from npbert.gradcheck.explain.code import Code, names_in
+from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe
+from npbert.gradcheck.explain.grammar import CHEAP
+from npbert.gradcheck.explain.repair import Mending
+from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, fact_of
 from npbert.learn.failure import sentence
@@ -77,9 +72,9 @@ def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdic
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict by edits, as far as they explain what is wrong, and by facts on the numbers for the rest; or
     by the broken promise, if all numbers are right."""
-    unread = [each.cause for each in findings if not each.line]
-    suspects = [each for each in findings if each.line and each.kind == UNKNOWN]
-    edits = sorted((each for each in findings if each.kind != UNKNOWN), key=lambda finding: finding.line)
+    edits = sorted((each for each in findings if each.is_edit), key=lambda finding: finding.line)
+    others = [each for each in findings if not each.is_edit]
+    places = list(map(describe, others))
     verdicts = []
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
@@ -89,12 +84,11 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
     if left:
-        verdicts.append(_of_numbers(compared, left, describe(suspects[0]) if suspects else ""))
-        edits += suspects
+        verdicts.append(_of_numbers(compared, left, places))
     if compared.broken and not compared.all_wrong():
         promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
-    return replace(numbered(verdicts), findings=tuple(edits)).because_of(*unread)
+    return replace(numbered(verdicts), findings=(*edits, *others)).because_of(*places)
 
 
 def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
@@ -104,11 +98,11 @@ def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
     return [reasons[name] for name in ([together] if together in reasons else names) if name in reasons]
 
 
-def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
+def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str]) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
     right = [name for name in compared.samples[0].right if name not in (*compared.all_wrong(), *compared.blank.fixed)]
-    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), are_right(right))
+    return Verdict(first).because_of(*places, *others, *_reasons(compared.blank, names), are_right(right))
 
 
 def findings_of(compared: Comparison) -> list[Finding]:
@@ -129,7 +123,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
     unread = sorted(_parameters_read(plain) - _parameters_read(code)) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"{name} is not used.") for name in unread]
-    found += filter(None, [own.suspect()])
+    found += own.suspect()
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(each.names, wrong)) for each in found]
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 from npbert.catalogue import CATALOGUE, Setting, blocks
 from npbert.gradcheck import GradientError, ScalarFunction, check_gradients
 from npbert.gradcheck.contract import numbers_of
-from npbert.gradcheck.explain import VARIATIONS, in_manner
+from npbert.gradcheck.explain.finding import d
+from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import sentence
@@ -32,12 +33,12 @@ caller's array."""
 class LayerBlank(Blank):
     """A layer in two settings, which differ in all sizes. With the last two seeds, nothing is dropped.
 
-    The section `names` of its text has names of gradients; by default they are `dx` for an input x, and `the gradient
-    of weight` for a parameter.
+    The section `names` of its text has names of gradients; by default they are as in `dx` for x.
     """
 
     settings: tuple[Setting, ...]
     method: str = "backward"
+    fixed: tuple[str, ...] = ("y",)
     seeds: Sequence[int] = range(2 * (len(VARIATIONS) + 1))
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
@@ -46,14 +47,8 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        shown = {name: f"the gradient of {name}" for name in function.parameters}
-        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
-        return numbers_of(function, shown.__getitem__, are_promised=seed < 2)
-
-    @property
-    def fixed(self) -> tuple[str, ...]:
-        """y, unless the learner computes it."""
-        return ("y",) if "backward" in self.method else ()
+        names = self.entries("names")
+        return numbers_of(function, lambda name: names.get(name, d(name)), are_promised=seed < 2)
 
     def prove(self, module: ModuleType) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
@@ -83,9 +78,7 @@ def layer_blank(
     data: as for a LayerBlank.
     """
     both = CATALOGUE[block], other or _OTHERS[block]
-    right = layer_class or both[0].layer_class
-    settings = tuple(replace(setting, layer_class=right) for setting in both)
-    return LayerBlank(right=right, settings=settings, **data)
+    return LayerBlank(right=layer_class or both[0].layer_class, settings=both, **data)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from npbert.gradcheck.explain import describe, describe_edit
+from npbert.gradcheck.explain.finding import describe, describe_edit
 from npbert.io import read_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict

@@ -45,12 +45,12 @@ def check_parameters(model: Layer, step: int) -> None:
 
 @dataclass
 class Progress:
-    """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of
-    evaluations; the mean losses since the last line of the log, or nothing; and the number of steps, which may change
-    when it continues."""
+    """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch;
+    the results of evaluations; the losses since the last line of the log; and the number of steps,
+    which may change when it continues."""
 
-    epoch: int
-    epoch_seed: int
+    seed: int
+    epoch: int = 0
     place: Position = START
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
@@ -62,18 +62,17 @@ class Progress:
         """Make a place of JSON's list."""
         self.place = Position(*self.place)
 
-    def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
+    def batches(self, data: Data) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
         without a batch.
         """
         while True:
-            for place, batch in data.batches(self.epoch_seed, self.place):
+            for place, batch in data.batches(self.seed + self.epoch, self.place):
                 self.place = place._replace(batch=place.batch + 1)
                 yield batch
             if self.place == START:
                 raise ValueError("the training data has no batches")
             self.epoch, self.place = self.epoch + 1, START
-            self.epoch_seed = int(rng.integers(2**63))
 
 
 class Resumable:
@@ -97,14 +96,14 @@ class Resumable:
         save_model: Callable[[Path], None] | None = None,
         communicator: Communicator = ALONE,
     ) -> None:
-        self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
+        self.model, self.data, self.folder = model, data, Path(folder)
         self.settings, self.communicator, self.evaluation = settings, communicator, evaluation or Evaluation()
         for _, part in named_parts(model):
             if isinstance(part, Encoder):
                 part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
-        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps_for(data))
+        self.progress = Progress(int(rng.integers(2**63)), total_steps=settings.steps_for(data))
         self.evaluate_every = settings.interval(self.progress.total_steps, self.evaluation.cost)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
@@ -141,7 +140,6 @@ class Resumable:
         if self.communicator.is_first:
             head = {
                 "steps": self.step,
-                "rng": self.rng.bit_generator.state,
                 "progress": vars(self.progress),
                 "settings": self._settings(),
                 "reads": self.inputs,
@@ -149,8 +147,7 @@ class Resumable:
             write_state(self.folder / STATE_FILE, head, tensors)
 
     def restore(self, *, changed_data: bool = False) -> str:
-        """Restore the state, bit for bit: the arrays, the progress and the generator.
-        Return a line on where the run continues.
+        """Restore the state, bit for bit: the arrays and the progress. Return a line on where the run continues.
 
         changed_data: continue with other data; earlier measurements no longer count.
 
@@ -160,7 +157,7 @@ class Resumable:
         folder, total = self.folder, self.progress.total_steps
         file, head = read_state(folder / STATE_FILE)
         try:
-            steps, rng, settings, reads = (head[name] for name in ("steps", "rng", "settings", "reads"))
+            steps, settings, reads = (head[name] for name in ("steps", "settings", "reads"))
             progress = Progress(**head["progress"])
         except (LookupError, TypeError) as error:
             raise FileError(f"{file.path} is of another version of npbert: {error}") from error
@@ -173,10 +170,10 @@ class Resumable:
             raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
         before = progress.total_steps
         if changes:
-            progress = Progress(progress.epoch, progress.epoch_seed, progress.place)
+            progress = Progress(progress.seed, progress.epoch, progress.place)
         progress.total_steps = total
         self._fill(file)
-        self.optimizer.steps, self.progress, self.rng.bit_generator.state = steps, progress, rng
+        self.optimizer.steps, self.progress = steps, progress
         if self.is_finished and (changes or total < before):
             raise FileError(f"the run in {folder} is already at step {steps}; to continue it, give more steps")
         if self.is_finished:

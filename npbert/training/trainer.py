@@ -31,7 +31,7 @@ class Trainer(Resumable):
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
 
-    rng: the generator for dropout and the order of the data. evaluation: the evaluations during the run, and its
+    rng: draws the seed of dropout and of the order of the data. evaluation: the evaluations during the run, and its
     sources; without it, the last model is kept. save_model: writes the model to a folder.
 
     If `folder` has the state of a run with the same settings and data, training continues from it, bit for bit. With
@@ -64,7 +64,7 @@ class Trainer(Resumable):
         """
         no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
         with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as asked:
-            batches = self.progress.batches(self.data, self.rng)
+            batches = self.progress.batches(self.data)
             while not self.is_finished:
                 step = self._update(next(batches))
                 self._judge(step)
@@ -84,7 +84,7 @@ class Trainer(Resumable):
         """Make a step: forward, backward and the optimizer."""
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
-        seed = [self.progress.epoch_seed, self.step]
+        seed = [self.progress.seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
@@ -127,9 +127,9 @@ class Trainer(Resumable):
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        losses = mean_over_targets([*progress.losses, step.losses])
-        progress.losses = [losses]
+        progress.losses.append(step.losses)
         if step.is_logged:
+            losses = mean_over_targets(progress.losses)
             of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
             step.row = {**losses.by_name(evaluation.kinds), "epoch": progress.epoch, **of_step}
             progress.losses = []
@@ -144,8 +144,7 @@ class Trainer(Resumable):
             progress.evaluations_since_best = 0
             if self.communicator.is_first:
                 self.save_model(self.folder / MODEL_FOLDER)
-        shown = evaluation.show()
-        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+        step.shown = {**evaluation.show(), "best_step": progress.best_step}
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import pytest
 from npbert import Linear
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import GradientError, check_directions, check_gradients, explain
-from npbert.gradcheck.explain import KINDS, describe
-from npbert.gradcheck.explain.finding import edited
+from npbert.gradcheck.explain.finding import describe, edited
+from npbert.gradcheck.explain.grammar import KINDS
 from tests.gradcheck.small import Function, written
 from tests.tables import one_in
 

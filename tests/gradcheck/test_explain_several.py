@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from npbert.gradcheck import GradientError, check_gradients
-from npbert.gradcheck.explain import Code, Mending, Sample
+from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.repair import Mending
+from npbert.gradcheck.explain.trial import Sample
 from tests.gradcheck.small import written
 
 RNG = np.random.default_rng(3)

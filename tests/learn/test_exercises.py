@@ -9,7 +9,7 @@ from operator import itemgetter
 
 import pytest
 
-from npbert.gradcheck.explain import Code
+from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.comparison import Comparison

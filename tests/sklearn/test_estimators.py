@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def classifier(folder):
-    return ours.TextClassifier(folder, epochs=20, batch_size=8, learning_rate=3e-2, random_state=0)
+    return ours.TextClassifier(folder, epochs=20, batch_size=8, learning_rate=3e-2, random_state=3)
 
 
 ROUNDED = {"check_methods_sample_order_invariance": "wants 1e-7; in float32 a product rounds its rows by their place"}

@@ -88,7 +88,7 @@ def test_a_new_model_is_as_the_settings_say(settings, tmp_path):
     assert run.trainer.evaluation.goal == "", "the better the generator, the harder it gets"
     rng = np.random.default_rng(5)
     assert_same(values(model()), values(BertForPreTraining(SMALL, rng=rng)))
-    assert Pretraining(settings, tmp_path / "run").trainer.progress.epoch_seed == rng.integers(2**63)
+    assert Pretraining(settings, tmp_path / "run").trainer.progress.seed == rng.integers(2**63)
 
 
 def test_an_old_model_is_gone_on_from(settings, tmp_path):

@@ -14,7 +14,7 @@ from npbert.training import STATE_FILE
 from npbert.training.state import Progress, read_state, write_state
 from tests.training.tiny import classifier, make_trainer
 
-PROGRESS = Progress(3, 2**62, Position(0, 7), 4, {"ä": 0.1}, 1, [[[0.1], [3], [1]]], 12)
+PROGRESS = Progress(2**62, 3, Position(0, 7), 4, {"ä": 0.1}, 1, [[[0.1], [3], [1]]], 12)
 
 
 def arrays(run):
@@ -34,7 +34,7 @@ def test_there_and_back(tmp_path, optimizer, dtype):
         each.optimizer = optimizer(each.shares.parameters)
         each.optimizer.steps = 3 * scale
         for array in arrays(each):
-            array[...] = scale * each.rng.standard_normal(array.shape)
+            array[...] = scale * np.random.default_rng(3).standard_normal(array.shape)
     run.progress = PROGRESS
     run.model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
     run.save()
@@ -42,7 +42,6 @@ def test_there_and_back(tmp_path, optimizer, dtype):
     other.restore()
     assert other.progress == PROGRESS
     assert everything(other) == everything(run)
-    assert other.rng.random() == run.rng.random()
     for array, found in zip(before, arrays(other), strict=True):
         assert found is array, "the optimizer and tied layers hold on to the array"
 

@@ -142,14 +142,14 @@ class Mending:
         without = last.applied.with_lines_of(edit.code, edit.line, edit.end_line)
         return wrong_in(self.trial.looks(without)) <= wrong_in(after)
 
-    def suspect(self) -> Finding | None:
+    def suspect(self) -> list[Finding]:
         """Return the place to look at for what is left, if one is known."""
         if not self.left or has_failed(self._first):
-            return None
+            return []
         with quiet():
             for place, cause in suspects(self._search):
-                return finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)
-        return None
+                return [finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)]
+        return []
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _WITH_HEADS = LayerBlank(
 _BLANKS: tuple[tuple[Any, ...], ...] = (
     ("derivative", derivative.CENTRAL, derivative.COMPLEX),
     ("linear", layer_blank("Linear")),
-    ("gelu", layer_blank("GELU", method="value_and_slope")),
+    ("gelu", layer_blank("GELU", method="value_and_slope", fixed=())),
     ("softmax", layer_blank("Softmax", other=_THREE_AXES)),
     ("cross_entropy", layer_blank("SoftmaxCrossEntropy")),
     ("embedding", layer_blank("Embedding")),
@@ -44,7 +44,7 @@ _BLANKS: tuple[tuple[Any, ...], ...] = (
 """The name of a text, and what it asks for."""
 _AGAIN = {
     2: layer_blank("Linear", LinearOfColumns),
-    3: layer_blank("SiLU", method="value_and_slope", given=1),
+    3: layer_blank("SiLU", method="value_and_slope", given=1, fixed=()),
     4: layer_blank("Softmax", SoftmaxOfColumns),
     5: layer_blank("MeanSquaredError"),
     6: layer_blank("Gather"),

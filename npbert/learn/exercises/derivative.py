@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain import in_manner
+from npbert.gradcheck.explain.variations import in_manner
 from npbert.learn.blank import Blank, Numbers, returned
 
 SHAPES = ((2, 3), (5,), (3, 2, 4))

@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
-from npbert.gradcheck.explain import in_manner
+from npbert.gradcheck.explain.variations import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.blank import Blank, Numbers, in_one_row, returned
 from npbert.optim import Adam, AdamW, clip_by_global_norm

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import names_in, text_of, tidied
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
@@ -89,7 +89,7 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     for wrong, array in search.unknown.items():
         is_known = search.right.has(array)  # under another name
         if wrong.is_target and text_of(wrong.expr) in names and not is_known:
-            return edit_of(search.code, "result", edit.changes, wrong.statement)
+            return Edit(search.code, "result", edit.changes, wrong.statement)
     return replace(edit, kind="result")
 
 
@@ -147,7 +147,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
                 for term, rest in _terms_of(text):
                     if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
                         kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
-                yield edit_of(code, kind, [(*code.span(place.expr), f"({text})")])
+                yield Edit(code, kind, [(*code.span(place.expr), f"({text})")])
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:

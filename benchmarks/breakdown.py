@@ -21,7 +21,7 @@ from workloads import WORKLOADS
 
 import npbert
 from npbert.blocks import masked_lm_head
-from npbert.compute import sums
+from npbert.compute import products
 from npbert.layers import linear
 
 
@@ -31,7 +31,7 @@ def passes(*layers: type[npbert.Layer]) -> list[tuple[Any, str]]:
 
 
 PARTS: dict[str, list[tuple[Any, str]]] = {
-    "matrix products": [(module, "matmul") for module in (linear, masked_lm_head, sums)],
+    "matrix products": [(module, "matmul") for module in (linear, masked_lm_head, products)],
     "attention between the projections": passes(npbert.DotProductAttention),
     "GELU": passes(npbert.GELU),
     "dropout, addition and LayerNorm": passes(npbert.EncoderLayer, npbert.Dropout, npbert.LayerNorm),

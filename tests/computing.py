@@ -31,9 +31,8 @@ def in_pieces(block, product=1):
     long = max(2, block)
     with (
         mock.patch.multiple(import_module("npbert.compute.rowwise"), BLOCK=block),  # in the package it is the function
-        mock.patch.multiple("npbert.compute.pieces", BLOCK=block, LONG=long, BAND=long),
         mock.patch.multiple("npbert.compute.products", SMALL=product, TINY=product, LENGTH=product),
-        mock.patch.multiple("npbert.compute.cut", ROWS=1),
+        mock.patch.multiple("npbert.compute.cut", BLOCK=block, LONG=long, BAND=long, ROWS=1),
     ):
         yield
 

@@ -154,10 +154,11 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
         error.filename = "standard output"
         if sys.stdout is sys.__stdout__:  # Python must not flush it at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    has_reader = not isinstance(error, BrokenPipeError)  # otherwise it, such as `head`, has seen enough
     if isinstance(error, MemoryError):
         LOGGER.error("not enough memory; try fewer or shorter texts at once, or a smaller model")
     elif not isinstance(error, USERS):
         raise error
-    elif launched_rank() == 0 and not isinstance(error, BrokenPipeError):  # the reader, such as `head`, has seen enough
+    elif has_reader and not (kind.shares_work and launched_rank()):  # what all processes share, the first tells
         LOGGER.error(in_words(error))
     return 1

@@ -8,13 +8,19 @@ split (`blas_lending.py`).
 
 from npbert.compute.array import Array, DTypeLike
 from npbert.compute.blas import hold_blas
-from npbert.compute.cut import bounded_parts, inference_parts, neighbours, training_parts
+from npbert.compute.cut import (
+    Piece,
+    attention_pieces,
+    bounded_parts,
+    inference_parts,
+    neighbours,
+    strands,
+    training_parts,
+)
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
-from npbert.compute.pieces import Piece, attention_pieces, strands
-from npbert.compute.products import matmul
+from npbert.compute.products import dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
 from npbert.compute.rowwise import in_blocks, rowwise
-from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
 from npbert.compute.threads import num_threads, processors, run, set_num_threads
 
 __all__ = ["Array", "DTypeLike", "matmul", "rowwise", "processors"]

@@ -1,4 +1,7 @@
-"""matmul: NumPy's matrix product, cut into pieces for several threads."""
+"""matmul: NumPy's matrix product, cut into pieces for several threads. Fast sums over rows, along rows and
+into the rows of a table, and the maximum along rows."""
+
+import itertools
 
 import numpy as np
 
@@ -13,6 +16,9 @@ TINY = 8_000
 
 LENGTH = 384
 """The least rows or columns of a piece: for each piece BLAS copies the whole other factor."""
+
+LONG = 64
+"""From this row length on, np.max is fast along rows."""
 
 
 def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
@@ -41,3 +47,51 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
     pieces = max(1, min(ways(), multiplications // SMALL, max(shape) // LENGTH))
     run(multiply, slices(max(shape), pieces))
     return product
+
+
+def sum_rows(x: Array) -> Array:
+    """Σₙ xₙ: the sum of all rows of x (N, D), (D,). As a product with a row of ones: BLAS adds faster than np.sum."""
+    return matmul(np.ones((1, len(x)), x.dtype), x)[0]
+
+
+def dot_rows(a: Array, b: Array) -> Array:
+    """Σᵢ aᵢ bᵢ, the dot product of each row of a with the row of b (..., D), as (..., 1).
+
+    By einsum: a third of the time of np.sum along short rows, without an array of products. (einsum's sums of one array
+    are less exact than np.sum's, which adds in pairs: training differed after three steps.)
+    """
+    return np.einsum("...i,...i->...", a, b)[..., np.newaxis]
+
+
+def row_sums(x: Array) -> Array:
+    """Σᵢ xᵢ along each row of x (..., D), as (..., 1). As a product with a column of ones: for short rows in a tenth of
+    the time of np.sum."""
+    return x @ np.ones((x.shape[-1], 1), x.dtype)
+
+
+def row_maxima(x: Array) -> Array:
+    """The largest xᵢ of each row of x (..., D), as (..., 1).
+
+    Along short rows np.max takes ten times as long as down columns, so the array is transposed first.
+    """
+    if x.shape[-1] >= LONG:
+        return x.max(axis=-1, keepdims=True)
+    columns = np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T)
+    return columns.max(axis=0).reshape(*x.shape[:-1], 1)
+
+
+def scatter_add(table: Array, ids: Array, y: Array) -> None:
+    """table[ids[n]] += y[n] for every n; `table[ids] += y` keeps only the last row of equal ids.
+
+    table (V, D), changed in place   ids (N,)   y (N, D)
+
+    Rows with equal ids are sorted together and summed at once: several times as fast as `np.add.at`.
+    """
+    order = np.argsort(ids, kind="stable")
+    ids, y = ids[order], y[order]
+    starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+    if len(starts) + 1 == len(ids):  # all ids differ
+        table[ids] += y
+        return
+    for start, stop in itertools.pairwise([0, *starts.tolist(), len(ids)] if len(ids) else []):
+        table[ids[start]] += y[start] if stop == start + 1 else y[start:stop].sum(axis=0)

@@ -1,6 +1,6 @@
 """From text to arrays: the toy dialogue, its vocabulary, sentence pairs, masks, batches and labelled tables."""
 
-from npbert.data.batch import Batch, Ids, TaskData, pad_rows
+from npbert.data.batch import Batch, Encoding, Ids, TaskData, pad_rows
 from npbert.data.corpus import text_files, warn_of_known
 from npbert.data.dialogue import (
     DIALOGUES,
@@ -25,8 +25,7 @@ from npbert.data.example import (
 from npbert.data.masking import mask_words
 from npbert.data.task_files import TableRow, read_table
 from npbert.data.tokenizer import Text, Tokenizer
-from npbert.data.tokenizer_config import SPECIAL
-from npbert.data.tokenizer_files import Encoding
+from npbert.data.tokenizer_files import SPECIAL
 from npbert.data.vocabulary import COUNT, SPECIAL_TOKENS, Vocabulary
 
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -119,6 +119,27 @@ class Batch(_Named):
         shown = " ".join(tokens[:_MOST_TOKENS])
         said = [f"{name} {array[index[0]]}" for name, array in vars(self).items() if np.ndim(array) == 1]
         return f"{shown}  ->  {', '.join(said)}" if said else shown
+
+
+class Encoding(Protocol):
+    """A text as tokens: a `tokenizers.Encoding`.
+
+    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
+    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
+    that were cut.
+    """
+
+    ids: list[int]
+    type_ids: list[int]
+    attention_mask: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    overflowing: list[Encoding]
+
+    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
+        """Return the first character of the word in the text with this number, and the one after its last."""
 
 
 class Ids(NamedTuple):

@@ -9,14 +9,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from npbert.data.batch import Batch, Ids, pad
-from npbert.data.tokenizer_config import CONFIG_FILE, SPECIAL, settings_of
+from npbert.data.batch import Batch, Encoding, Ids, pad
 from npbert.data.tokenizer_files import (
-    Encoding,
+    CONFIG_FILE,
+    SPECIAL,
     bert_tokenizer,
     cutting_tokenizer,
     panics_named,
     read_tokenizer,
+    settings_of,
 )
 from npbert.data.vocabulary import Vocabulary, learn_vocabulary
 from npbert.display import titled

@@ -1,4 +1,5 @@
-"""The library's tokenizers, with readable errors instead of its panics, out of Hugging Face's files."""
+"""The library's tokenizers, with readable errors instead of its panics, out of Hugging Face's files: the vocabulary,
+and the settings next to it, read as transformers reads them."""
 
 import base64
 import json
@@ -7,43 +8,48 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from npbert.data.tokenizer_config import (
-    BERTS,
-    CONFIG_FILE,
-    INPUTS,
-    NORMALIZER,
-    find_tokens,
-    read_length,
-    read_settings,
-)
 from npbert.io import FileError, import_extra, read_json_object, read_lines
 from npbert.io.files import LARGEST_TOKENIZER
 
+CONFIG_FILE = "tokenizer_config.json"
+NO_LENGTH = 1_000_000
+"""A longer model_max_length means no limit: transformers writes 10³⁰."""
+
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+"""The default special tokens, by their settings."""
+
+NORMALIZER = {  # by setting: the library's name, and the default
+    "do_lower_case": ("lowercase", True),
+    "strip_accents": ("strip_accents", None),
+    "tokenize_chinese_chars": ("handle_chinese_chars", True),
+}
+INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
+BERT, AS_IT_IS = "BertTokenizer", "PreTrainedTokenizer"
+BERTS = (BERT, "DistilBertTokenizer", "ElectraTokenizer")
+"""The classes with BERT's rules; those of the others are in the tokenizer.json."""
+_ROBERTA = {
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "mask_token": "<mask>",
+}
+_USUAL = {  # the default special tokens of transformers' classes
+    **dict.fromkeys((*BERTS, AS_IT_IS, "TokenizersBackend"), SPECIAL),
+    **dict.fromkeys(("RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"), _ROBERTA),
+    "MPNetTokenizer": {**_ROBERTA, "unk_token": "[UNK]"},
+    "AlbertTokenizer": {**SPECIAL, "pad_token": "<pad>", "unk_token": "<unk>"},
+}
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
-
-
-class Encoding(Protocol):
-    """A text as tokens: a `tokenizers.Encoding`.
-
-    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
-    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
-    that were cut.
-    """
-
-    ids: list[int]
-    type_ids: list[int]
-    attention_mask: list[int]
-    tokens: list[str]
-    offsets: list[tuple[int, int]]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    overflowing: "list[Encoding]"
-
-    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
-        """Return the first character of the word in the text with this number, and the one after its last."""
 
 
 def bert_tokenizer(ids: Mapping[str, int], **options: Any) -> Any:
@@ -59,6 +65,93 @@ def bert_tokenizer(ids: Mapping[str, int], **options: Any) -> Any:
 def numbered(tokens: Sequence[str]) -> dict[str, int]:
     """Return the place of each token, as its id."""
     return {token: number for number, token in enumerate(tokens)}
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Return the entries of tokenizer_config.json and, if it lacks the added tokens, of special_tokens_map.json, and as
+    `added_tokens` those of added_tokens.json. Each file may be missing. The `tokenizer_class`, perhaps that of
+    config.json, is without Fast.
+
+    Raises: FileError with the file and the setting for an unsupported value.
+    """
+    path = folder / CONFIG_FILE
+    settings = read_json_object(path, may_lack=True)
+    if "added_tokens_decoder" not in settings:
+        settings |= read_json_object(folder / "special_tokens_map.json", may_lack=True)
+        settings["added_tokens"] = read_json_object(folder / "added_tokens.json", may_lack=True)
+    if settings.get("split_special_tokens"):
+        raise FileError(f"{path}: split_special_tokens is {settings['split_special_tokens']!r}, wanted False")
+    side = settings.get("truncation_side") or "right"
+    if side not in ("left", "right"):
+        raise FileError(f"{path}: truncation_side is {side!r}, wanted 'left' or 'right'")
+    of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
+    name = str(settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
+    if name not in _USUAL:
+        raise FileError(f"{path}: tokenizer_class is {name!r}, wanted {', '.join(_USUAL)}")
+    return {**settings, "tokenizer_class": name}
+
+
+Tokens = dict[str, dict[str, Any]]
+"""Tokens with their flags, by a name."""
+
+
+def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Tokens, Tokens]:
+    """Return the special tokens, by their settings; and all tokens that are found in a text before it is
+    cleaned, by their content: the added ones in the order of their `id`, then the other special ones.
+
+    stored: the object of the tokenizer.json. (A special token of added_tokens.json and special_tokens_map.json alone is
+    found as written; transformers 5 also finds it in lower case.)
+
+    Raises: ValueError for a special token that is not in the vocabulary.
+    """
+    usual = _USUAL[settings["tokenizer_class"]].items()
+    special = {name: _flags(settings.get(name) or token) for name, token in usual}
+    if "added_tokens_decoder" in settings:
+        by_id = {int(number): token for number, token in settings["added_tokens_decoder"].items()}
+    else:
+        by_id = {number: {"content": token} for token, number in settings["added_tokens"].items()}
+        by_id |= {token["id"]: token for token in stored["added_tokens"]}
+    added = {token["content"]: {**token, "id": number} for number, token in sorted(by_id.items())}
+    for token in special.values():
+        if token["content"] not in added and token["content"] not in stored["model"]["vocab"]:
+            raise ValueError(f"the vocabulary has no {token['content']}, wanted every special token")
+    extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or []
+    for token in [*special.values(), *map(_flags, extra.values() if isinstance(extra, dict) else extra)]:
+        added[token["content"]] = {**token, **added.get(token["content"], {}), "special": True}
+    return special, added
+
+
+def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the tokenizer_config.json of a Tokenizer. stored: the object of its tokenizer.json."""
+    normalizer = stored["normalizer"] or {}
+    # From vocab.txt transformers makes a BertTokenizer, which would clean a text differently.
+    is_bert = (stored["model"]["type"], normalizer.get("type")) == ("WordPiece", "BertNormalizer")
+    return {
+        **{name: normalizer[theirs] for name, (theirs, _) in NORMALIZER.items() if theirs in normalizer},
+        **tokenizer.special,
+        "tokenizer_class": BERT if is_bert else f"{AS_IT_IS}Fast",
+        "model_input_names": INPUTS if tokenizer.has_types else [INPUTS[0], INPUTS[2]],
+        "truncation_side": tokenizer.truncation_side,
+        "model_max_length": tokenizer.max_length,
+    }
+
+
+def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
+    """Return the most tokens of a text from the entry `name` of the object in `path`; None for no limit.
+
+    Raises: FileError with file and entry unless it is a whole number of at least 1.
+    """
+    value = stored.get(name)
+    if isinstance(value, int | float) and value > NO_LENGTH:
+        return None
+    if value is not None and (type(value) is not int or value < 1):
+        raise FileError(f"{path}: {name} is {value!r}, wanted a whole number of tokens, at least 1")
+    return value
+
+
+def _flags(token: str | dict[str, Any]) -> dict[str, Any]:
+    """Return a token, which may be a text alone, with its flags."""
+    return token if isinstance(token, dict) else {"content": token}
 
 
 def _growth(normalizer: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.corpus import Corpus
-from npbert.data.tokenizer_config import SPECIAL
+from npbert.data.tokenizer_files import SPECIAL
 from npbert.display import titled
 from npbert.io import InputError, Wanted, did_you_mean, import_extra
 

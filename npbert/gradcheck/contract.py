@@ -38,7 +38,7 @@ class Call:
         self.y = function.layer.forward(*inputs.values(), tape=self.tape)
         if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = snapshot(named("y", self.y))
+        self.returned = snapshot(named("y", self.y))
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -47,28 +47,24 @@ class Call:
         try:
             found = function.backward(self.y, self.dy, self.tape)
         except (ValueError, TypeError) as error:
-            _tell_refusal(error, function.parameters)
-            raise
-        self._returned |= snapshot({f"d{name}": found[name] for name in function.float_inputs})
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            if frame.f_code is not Parameter.add_grad.__code__:
+                raise
+            refused, grad = frame.f_locals["self"], frame.f_locals["grad"]
+            name = next(name for name, each in function.parameters.items() if each is refused)
+            raise WrongShapeError(name, {name: grad}, refused.value.shape) from error
+        self.returned |= snapshot({f"d{name}": found[name] for name in function.float_inputs})
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
-
-    def check_returned(self) -> None:
-        """Raise GradientError if y or dx has changed since it was returned."""
-        for name in changed(self._returned):
-            raise GradientError(
-                f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
-                f"buffer, or writes into it in place"
-            )
 
     def check_memory(self) -> None:
         """Raise PromiseError if a parameter's gradient shares memory with another array."""
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(name, array) for name, (array, _) in [*self.given.items(), *self._returned.items()]]
+        others += [(name, array) for name, (array, _) in [*self.given.items(), *self.returned.items()]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -84,7 +80,7 @@ def numbers_of(function: ScalarFunction, shown: Callable[[str], str], *, are_pro
     function = copy.copy(function)  # a backward that returns None makes an input a constant, of this copy alone
     with function.unchanged():
         call = Call(function)
-        yield {name: np.copy(part) for name, part in named("y", as_tuple(call.y)).items()}
+        yield {name: np.copy(part) for name, part in named("y", call.y).items()}
         try:
             found = call.backward()
         except WrongShapeError as error:
@@ -146,7 +142,11 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)
-    call.check_returned()
+    for name in changed(call.returned):
+        raise GradientError(
+            f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a buffer, or "
+            "writes into it in place"
+        )
     _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
 
 
@@ -192,16 +192,6 @@ def check_refusal(function: ScalarFunction) -> None:
         f"backward accepts a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: compare "
         "it with what forward kept, and raise an error"
     )
-
-
-def _tell_refusal(error: Exception, parameters: dict[str, Parameter]) -> None:
-    """Raise WrongShapeError, with the parameter's name, if the error is of a parameter that refused a gradient."""
-    names = {id(parameter): name for name, parameter in parameters.items()}
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    if frame.f_code is Parameter.add_grad.__code__:
-        refused = frame.f_locals["self"]
-        name = names[id(refused)]
-        raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
 
 
 def same(one: Array, other: Array) -> bool:

@@ -208,5 +208,4 @@ def _complex_step(function: ScalarFunction, direction: Gradients) -> tuple[float
 def _terms_at(function: ScalarFunction, direction: Gradients, t: complex) -> Array:
     """Return the terms dy · y of S at value + t · direction."""
     with function.moved(direction, t):
-        both = zip(function.dy, function.outputs(), strict=True)
-        return np.concatenate([(dy * y).ravel() for dy, y in both])
+        return function.terms()

@@ -158,15 +158,14 @@ def plain(value: Any) -> Any:
     array = np.asarray(value)
     if array.dtype == object:
         return as_numbers(array)
-    return array.astype(complex if array.dtype.kind == "c" else float)
+    return array.astype(complex if array.dtype.kind == "c" else float, copy=False)
 
 
 def as_array(value: Any) -> Any:
-    """Return an array of other floats, or a tensor, as an array of float64."""
+    """Return an array of floats, or a tensor, as an array of float64: itself, if it is one."""
     if isinstance(value, np.matrix):
         raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
-    is_other_float = is_float_array(value) and value.dtype != np.float64
-    return plain(value) if is_other_float or is_tensor(value) else value
+    return plain(value) if is_float_array(value) or is_tensor(value) else value
 
 
 def is_tensor(value: Any) -> bool:

@@ -125,7 +125,7 @@ class ScalarFunction:
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
-        size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
+        size = float(np.abs(self.terms()).sum())
         return self.made(lambda array: size / spread(array))
 
     def random_step(self, number: int) -> Gradients:
@@ -148,6 +148,10 @@ class ScalarFunction:
         """Return a copy of y, always with the same dropout."""
         y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
+
+    def terms(self) -> Array:
+        """Return the terms dy · y of S."""
+        return np.concatenate([(dy * y).ravel() for dy, y in zip(self.dy, self.outputs(), strict=True)])
 
     @cached_property
     def dy(self) -> Outputs:

@@ -243,8 +243,11 @@ def _note(pairs: Pairs, constants: list[str]) -> str:
     if pairs:
         gradients = [f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in pairs.items()]
         says.append(f"Parameters {some(list(pairs))}; their gradients {some(gradients)}.")
-    for path in [path for path, found in pairs.items() if not found]:
-        says.append(f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}.")
+    says += [
+        f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}."
+        for path, found in pairs.items()
+        if not found
+    ]
     if constants:
         says.append(f"Taken for constants: {some(constants)}.")
     return " ".join(says)

@@ -20,18 +20,17 @@ def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> d
     dicts has names, and no place.
 
     In the first reading that fits there is a part for each input in wrt; for each input; for each array of floats and
-    number; for each array of floats; for each of them once; or, for an object, also for parameters, after those of
-    inputs. A function's None do not count, except in the first two readings."""
+    number; for each array of floats; or, for an object, for each array once, and for parameters after them. A
+    function's None do not count, except in the first two readings."""
     parts = {path: part for path, part in listed(returned, "returned").items() if not is_in_dict(path)}
     given = [path for path, part in parts.items() if part is not None]
     those = given if form.thing is None else [*parts]
     inputs = {name: value for name, value in form.inputs().items() if not form.is_in_dict(name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
     arrays = [name for name in able if name not in form.numbers]
-    each_once = [name for name in able if name in form.values]
-    readings = [([*(wrt or ())], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those), (each_once, those)]
+    readings = [([*(wrt or ())], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those)]
     if form.thing is not None:
-        chosen = [name for name in each_once if name in (wrt or able)]
+        chosen = [name for name in able if name in form.values and name in (wrt or able)]
         readings.append((chosen[: len(parts)], [*parts][: len(chosen)]))
     for names, paths in readings:
         places = {path: name for path, name in zip(paths, names, strict=False) if path in given}

@@ -185,8 +185,7 @@ class Report:
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
         if self.ok and self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}."]
-        # with the edits, if there are any; otherwise facts on the numbers
-        found = [describe(each, edit=True) if each.line else each.cause for each in self.diagnosis]
+        found = [describe(each, edit=True) for each in self.diagnosis]
         first, *others = [*found, *worst]
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)

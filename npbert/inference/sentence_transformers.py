@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from npbert.data.tokenizer_config import read_length
+from npbert.data.tokenizer_files import read_length
 from npbert.io import (
     FileError,
     Place,

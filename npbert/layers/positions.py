@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import Init
+from npbert.compute import Array
+from npbert.core import Init, Tape
 from npbert.core.parameter import Fixed
 from npbert.layers.embedding import Embedding
 
@@ -27,3 +28,8 @@ class SinusoidalPositions(Embedding):
         table[:, 0::2] = np.sin(angles)
         table[:, 1::2] = np.cos(angles[:, : features // 2])
         self.weight: Any = Fixed(table)
+
+    def backward(self, dy: Array, tape: Tape) -> None:
+        """Drop dy: the table is fixed, and integers have no gradient. (Embedding's would refuse exact numbers, as the
+        table keeps its floats.)"""
+        tape.take(self)

@@ -11,6 +11,7 @@ import numpy as np
 from npbert.catalogue import CATALOGUE, Setting, blocks
 from npbert.gradcheck import GradientError, ScalarFunction, check_gradients
 from npbert.gradcheck.contract import numbers_of
+from npbert.gradcheck.explain.finding import d
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
@@ -32,8 +33,7 @@ caller's array."""
 class LayerBlank(Blank):
     """A layer in two settings, which differ in all sizes. With the last two seeds, nothing is dropped.
 
-    The section `names` of its text has names of gradients; by default they are `dx` for an input x, and `the gradient
-    of weight` for a parameter.
+    The section `names` of its text has names of gradients; by default they are as in `dx` for x.
     """
 
     settings: tuple[Setting, ...]
@@ -47,9 +47,8 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        shown = {name: f"the gradient of {name}" for name in function.parameters}
-        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
-        return numbers_of(function, shown.__getitem__, are_promised=seed < 2)
+        names = self.entries("names")
+        return numbers_of(function, lambda name: names.get(name, d(name)), are_promised=seed < 2)
 
     def prove(self, module: ModuleType) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""

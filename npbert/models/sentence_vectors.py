@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class BertForSentenceVectors(TaskModel):
     Raises: InputError for another pooling.
     """
 
-    needs_whole_batch: ClassVar[bool] = True
+    needs_whole_batch = True
 
     def __init__(
         self,

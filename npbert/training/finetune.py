@@ -156,7 +156,7 @@ class Finetuning(TrainingRun):
     def show(self) -> dict[str, object]:
         """Return a row for a report of the last answers judged, with the goal and its baselines."""
         row = self.task.report_row(self._logits, self.held_out) if self.held_out else {}
-        return {**row, "goal": self.goal, "baselines": self.baselines, "before": self.task.before} if row else {}
+        return {**row, "goal": self.goal, "baselines": self.baselines, "before": self.task.before}
 
 
 class Judged(NamedTuple):
@@ -170,7 +170,9 @@ class Judged(NamedTuple):
     classes: dict[str, ClassScores]
 
     def __str__(self) -> str:
-        titles = {name: self.task.title_of(name) if self.task else name.replace("_", " ") for name in self.metrics}
+        titles, positive = {name: name.replace("_", " ") for name in self.metrics}, getattr(self.task, "positive", "")
+        if positive and "f1" in titles:
+            titles["f1"] = f"f1 (of {positive!r})"
         width = max(24, len(self.path) + 1, *(len(title) + 3 for title in titles.values()))
         before = self.task.before if self.task else "knowing frequencies"
         lines = [f"{self.path:<{width}}{'model':>10}" + f"{before:>24}" * bool(self.baselines)]
@@ -198,6 +200,6 @@ def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSetti
     for path, rows in files.items():
         examples = task.prepare(rows, path)
         logits = task.predict(examples)
-        metrics, classes = task.judge(logits, examples), task.class_scores(logits, examples)
-        judged.append(Judged(path, metrics, task, task.baselines(examples), classes))
+        classes = task.class_scores(logits, examples) if isinstance(task, TextClassification) else {}
+        judged.append(Judged(path, task.judge(logits, examples), task, task.baselines(examples), classes))
     return judged

@@ -155,9 +155,8 @@ class Pretraining(TrainingRun):
 
     def show(self) -> dict[str, object]:
         """Return the model's predictions for masked words, and the baselines of its losses."""
-        if self.sentences is None:
-            return {}
-        shown = guesses(getattr(self.model, "generator", self.model), self.sentences, self.tokenizer)
+        model = getattr(self.model, "generator", self.model)
+        shown = guesses(model, self.sentences, self.tokenizer) if self.sentences else {}
         return {**shown, "baselines": self.baselines}
 
 

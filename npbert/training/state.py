@@ -46,7 +46,7 @@ def check_parameters(model: Layer, step: int) -> None:
 @dataclass
 class Progress:
     """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch;
-    the results of evaluations; the mean losses since the last line of the log, or nothing; and the number of steps,
+    the results of evaluations; the losses since the last line of the log; and the number of steps,
     which may change when it continues."""
 
     seed: int

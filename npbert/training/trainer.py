@@ -127,9 +127,9 @@ class Trainer(Resumable):
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        losses = mean_over_targets([*progress.losses, step.losses])
-        progress.losses = [losses]
+        progress.losses.append(step.losses)
         if step.is_logged:
+            losses = mean_over_targets(progress.losses)
             of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
             step.row = {**losses.by_name(evaluation.kinds), "epoch": progress.epoch, **of_step}
             progress.losses = []
@@ -144,8 +144,7 @@ class Trainer(Resumable):
             progress.evaluations_since_best = 0
             if self.communicator.is_first:
                 self.save_model(self.folder / MODEL_FOLDER)
-        shown = evaluation.show()
-        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+        step.shown = {**evaluation.show(), "best_step": progress.best_step}
 
 
 @contextmanager

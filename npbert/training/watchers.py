@@ -58,7 +58,7 @@ class Step:
 
     @property
     def judged(self) -> dict[str, float]:
-        """The results of an evaluation, as a row of metrics.jsonl."""
+        """The results of an evaluation, as in metrics.jsonl."""
         return {f"eval_{name}": value for name, value in self.evaluation.items()}
 
     @property
@@ -125,9 +125,9 @@ class Log:
         self._files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
 
     def after(self, step: Step) -> None:
-        rows_of: list[list[dict[str, Any]]] = [[step.row, step.judged], [step.layers], [step.shown]]
-        for file, rows in zip(self._files, rows_of, strict=True):
-            for row in filter(None, rows):
+        rows: Any = {**step.row, **step.judged}, step.layers, step.shown
+        for file, row in zip(self._files, rows, strict=True):
+            if row:
                 file.write(step.number, row)
             if step.is_saved:
                 file.sync()

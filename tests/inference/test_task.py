@@ -1,4 +1,5 @@
-"""Task: reading a model with its vocabulary, and many texts in batches."""
+"""Task: reading a model with its vocabulary, and many texts in batches. What a folder holds is said in words, not as a
+list of tensors."""
 
 import io
 import itertools
@@ -10,10 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+import npbert
 from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
-from tests.inference.checkpoints import LONGEST, WORDS, small_model, write_vocabulary
+from npbert.io.files import FileError
+from tests.inference.checkpoints import LONGEST, WORDS, small_model, write_checkpoint, write_vocabulary
 
 COLUMNS = {
     Embed: [["the cat", "a dog ran"]],
@@ -121,3 +124,44 @@ def test_a_progress_bar(task, monkeypatch, caplog, count, stream, options, level
         found = task.run(task.tokenize(["cat"] * count), lambda batch: batch.input_ids[:, 1], **options)
     assert len(found) == count
     assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""
+
+
+USES = {
+    "Classify": ("BertForSequenceClassification", "a text classifier"),
+    "Tag": ("BertForTokenClassification", "a tagger"),
+    "Answer": ("BertForQuestionAnswering", "a question-answering model"),
+    "FillMask": ("BertForMaskedLM", "a pre-trained BERT with a masked-LM head"),
+}
+FINETUNE = "; npbert finetune makes one from it"
+HELD = {
+    **{name: (called, "") for name, called in USES.values()},
+    "BertForMultipleChoice": ("a model for multiple choice", ""),
+    "BertModel": ("a BERT without a head", FINETUNE),
+    "BertForPreTraining": ("a pre-trained BERT with a masked-LM head", FINETUNE),
+    "BertForMaskedLM": ("a pre-trained BERT with a masked-LM head", FINETUNE),
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_every_use_of_every_model(tmp_path, held):
+    """A use is refused with what the folder holds, and what makes of it what is wanted."""
+    called, hint = HELD[held]
+    folder = write_checkpoint(tmp_path, getattr(npbert, held))
+    npbert.Embed.from_pretrained(folder)
+    for task, (wanted, name) in USES.items():
+        if wanted == held or (wanted, held) == ("BertForMaskedLM", "BertForPreTraining"):
+            getattr(npbert, task).from_pretrained(folder)
+        else:
+            with pytest.raises(FileError) as error:
+                getattr(npbert, task).from_pretrained(folder)
+            assert str(error.value) == f"{folder} has {called}, wanted {name}{hint}"
+
+
+@pytest.mark.parametrize("architectures", [[], ["TwoTowers"]])
+def test_without_a_known_class_in_the_configuration_the_tensors_decide(tmp_path, architectures):
+    folder = write_checkpoint(tmp_path, npbert.BertForTokenClassification)
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "architectures": architectures}))
+    npbert.Tag.from_pretrained(folder)
+    with pytest.raises(FileError, match="does not fit BertForQuestionAnswering:\n  missing: qa_outputs"):
+        npbert.Answer.from_pretrained(folder)

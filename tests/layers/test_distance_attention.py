@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from npbert import DistanceAttention, DotProductAttention, Init, RelativeBias, Sequences, Tape, randomize
-from npbert.compute import attention_pieces, pieces
+from npbert.compute import attention_pieces, cut
 from npbert.gradcheck import check_directions
 from tests import textbook
 from tests.computing import on_threads
@@ -25,7 +25,7 @@ def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(reach, data
     is_plain = reach is None and not has_bias
     layer = DotProductAttention(2) if is_plain else DistanceAttention(2, bias=BIAS if has_bias else None, reach=reach)
     q, k, v = (rng.standard_normal((count, 4)) for count in (some.num_queries, some.num_rows, some.num_rows))
-    with mock.patch.multiple(pieces, NARROWEST=band, LONG=2, BAND=band), on_threads(threads):
+    with mock.patch.multiple(cut, NARROWEST=band, LONG=2, BAND=band), on_threads(threads):
         np.testing.assert_allclose(layer(q, k, v, some), textbook.dot_product(layer, q, k, v, some), atol=1e-13)
         if some.num_queries:
             check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()
@@ -33,7 +33,7 @@ def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(reach, data
 
 def test_the_probabilities_of_a_long_sequence_are_not_kept():
     """So the memory of the attention of all to all grows with the length alone."""
-    layer, x, tape = DotProductAttention(1), np.ones((pieces.LONG + 1, 2), np.float32), Tape()
+    layer, x, tape = DotProductAttention(1), np.ones((cut.LONG + 1, 2), np.float32), Tape()
     layer(x, x, x, None, tape)
     assert "probabilities [None, None, None, None, None]," in repr(tape)
 

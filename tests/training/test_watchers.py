@@ -86,7 +86,7 @@ def test_a_file_is_there_at_once_when_there_is_something_in_it(tmp_path):
     log = Log(tmp_path, after_step=0)
     assert not list(tmp_path.iterdir())
     after(log, 1, {"loss": 2.0}, judged={"eval_f1": 0.5}, shown={"kind": "masked", "p": float("nan")}, is_saved=True)
-    assert (tmp_path / METRICS_FILE).read_bytes() == b'{"step": 1, "loss": 2.0}\n{"step": 1, "eval_f1": 0.5}\n'
+    assert (tmp_path / METRICS_FILE).read_bytes() == b'{"step": 1, "loss": 2.0, "eval_f1": 0.5}\n'
     assert read_json_lines(tmp_path / SHOWN_FILE) == [{"step": 1, "kind": "masked", "p": None}]
 
 

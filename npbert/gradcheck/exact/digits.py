@@ -161,14 +161,9 @@ def decimals(
         return run, {name: of_each(weights.__getitem__, slopes) for name, slopes in run.tangents.items()}
 
 
-def witnesses(function: ScalarFunction) -> list[Comparison]:
-    """Return the arrays with a wrong gradient at the point, or else near it (γ may be 1 by chance)."""
-    return _wrong(function, None) or _wrong(function, [function.seed, 1])
-
-
-def _wrong(function: ScalarFunction, near: Any) -> list[Comparison]:
+def witnesses(function: ScalarFunction, near: Any = None) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants, or too few digits, explain, and by
-    as much with twice the digits."""
+    as much with twice the digits. near: as for `decimals`."""
     before: list[Comparison] = []
     for digits in _MORE_DIGITS:
         try:

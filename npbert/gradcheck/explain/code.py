@@ -55,10 +55,7 @@ class Code:
         """Return the Code of a function. Raises: OSError or TypeError if it has no source file."""
         function = inspect.unwrap(function)
         lines, first = inspect.getsourcelines(function)
-        closed = inspect.getclosurevars(function).nonlocals
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        if "__class__" in cells:
-            closed = {**closed, "__class__": cells["__class__"].cell_contents}
+        closed = inspect.getclosurevars(function).nonlocals  # with __class__
         return cls.parsed("".join(lines), {**function.__globals__, **closed}, first)
 
     @cached_property

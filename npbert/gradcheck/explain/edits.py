@@ -31,15 +31,15 @@ _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
 
 @dataclass(frozen=True)
 class Edit:
-    """code: before the edit   kind, cost: see grammar.py   changes: of its text
+    """code: before the edit   kind: see grammar.py   changes: of its text   more: an extra cost
     told: the statement to show, or None for an edit of an expression, which is in brackets
     """
 
     code: Code
     kind: str
-    cost: float
     changes: Sequence[Change]
     told: ast.stmt | None = None
+    more: float = 0.0
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -71,7 +71,7 @@ class Edit:
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
         old, new = _size(self.old), _size(self.new)
-        return self.cost, abs(new - old) + new // 3, self.line
+        return KINDS[self.kind].cost + self.more, abs(new - old) + new // 3, self.line
 
     @cached_property
     def applied(self) -> Code:
@@ -117,12 +117,7 @@ def edits_of(
                 kind = place.count or kind
                 is_factor = kind == "wrong name" and is_multiple(place.value, place.env.get(new.strip("()")))
                 extra = more + _of_right(kind, is_fine or is_factor)
-                yield edit_of(code, kind, [(*code.span(place.expr), f"({new})")], more=extra)
-
-
-def edit_of(code: Code, kind: str, changes: Sequence[Change], told: ast.stmt | None = None, more: float = 0.0) -> Edit:
-    """Return an edit. more: an extra cost"""
-    return Edit(code, kind, KINDS[kind].cost + more, changes, told)
+                yield Edit(code, kind, [(*code.span(place.expr), f"({new})")], more=extra)
 
 
 def _of_right(kind: str, is_fine: bool) -> float:
@@ -137,9 +132,9 @@ def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[
         before, after = statements[:number], statements[number + 1 :]
         for rule, parts in rules_for(each):
             change = (*code.span(each), tidied(rule.made(parts)))
-            yield edit_of(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
+            yield Edit(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
         if isinstance(each, _SIMPLE) and not isinstance(each, ast.Return):
-            yield edit_of(code, "extra line", [(*code.span(each), "pass")], each)
+            yield Edit(code, "extra line", [(*code.span(each), "pass")], each)
             yield from _moved_lines(code, each, before, after)
             yield from _later_uses(code, each, after)
         if each not in fine:
@@ -158,7 +153,7 @@ def _moved_factors(code: Code, statement: ast.stmt, before: Sequence[ast.stmt]) 
                 for name, places in uses.items():
                     new = f"(({name}) * ({text_of(factor)}))"
                     others = [(*place, new) for place in places if place[0] not in inside]
-                    yield edit_of(code, "misplaced factor", [*changes, *others], statement)
+                    yield Edit(code, "misplaced factor", [*changes, *others], statement)
 
 
 def _moved_lines(
@@ -177,7 +172,7 @@ def _moved_lines(
     moves += [(code.span(other)[1], f"{_indent(other)}{line}") for other in (*around, *later[:1])]
     for at, new in moves:
         cut = (above, end, "") if at < start else (start, below, "")
-        yield edit_of(code, "line order", [cut, (at, at, new)], statement)
+        yield Edit(code, "line order", [cut, (at, at, new)], statement)
 
 
 def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> Iterator[Edit]:
@@ -186,20 +181,22 @@ def _later_uses(code: Code, statement: ast.stmt, after: Sequence[ast.stmt]) -> I
     start, _ = code.span(statement)
     changed, _ = variables_of(statement)
     lost = changed if isinstance(statement, ast.AugAssign) else changed & {name.id for name in names_in(statement)}
-    for name, uses in _uses_in(code, after).items():
+    for name, read in _uses_in(code, after).items():
         kind, first, news = "overwritten", f"{name}_before = np.copy({name}); ", ["{}_before", "({0} + {0}_before)"]
         if isinstance(statement, ast.Expr):
             kind, first, news = "unused result", "unused = ", ["({} + unused)"]
         elif name not in lost:
             continue
-        places = sorted(uses)
+        places = sorted(read)
         some = [[place] for place in places] + [places[:count] for count in range(2, len(places))]
-        later = [code.span(each)[0] for each in after if isinstance(each, _SIMPLE) and name in variables_of(each)[1]]
+        is_whole = name not in {text_of(each.value) for each in ast.walk(statement) if isinstance(each, ast.Subscript)}
+        uses = [each for each in after if isinstance(each, _SIMPLE) and name in variables_of(each)[1]]
+        later = [code.span(each)[0] for each in uses if is_whole]
         for new in (each.format(name) for each in news):
             changes = [[(*place, new) for place in these] for these in some]
             changes += [[(at, at, f"{name} = {new}; ")] for at in later]
             for each in changes:
-                yield edit_of(code, kind, [(start, start, first), *each], statement)
+                yield Edit(code, kind, [(start, start, first), *each], statement)
 
 
 def _uses_in(code: Code, statements: Iterable[ast.stmt]) -> dict[str, set[tuple[int, int]]]:

@@ -52,14 +52,15 @@ class Finding:
 
 def describe(finding: Finding, *, edit: bool = False) -> str:
     """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
-    right. Without an edit, only the place."""
-    if finding.kind == UNKNOWN:
+    right. Without an edit, only the cause and the place, if one is known."""
+    if not finding.is_edit:
         told = f"In {finding.file}, {finding.cause[:1].lower()}{finding.cause[1:]}" if finding.file else finding.cause
         return f"{told}\n{_marked(finding)}".rstrip()
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
-    where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
-    parts = [f"{_are(finding)} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
-    return "\n".join(filter(None, [*parts, describe_edit(finding) if edit else ""]))
+    parts = [f"{_are(finding)} wrong; line {line} ({finding.kind}):", _marked(finding), finding.cause]
+    if edit:
+        parts.append(describe_edit(finding))
+    return "\n".join(parts)
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:

@@ -26,7 +26,7 @@ from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
-from npbert.gradcheck.explain.trial import RAISES, Sample, quiet
+from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 
@@ -65,9 +65,7 @@ def _rank(search: Mending) -> tuple[bool, int, float]:
 def _finding(found: Finding, function: FunctionType) -> Finding:
     """Return the finding with the file of the function, unless it was typed, and with a short subject."""
     file, subject = Path(function.__code__.co_filename).name, found.subject
-    if subject == RAISES:
-        subject = "what backward gives"
-    elif len(found.names) > _MOST_NAMED:
+    if len(found.names) > _MOST_NAMED:
         subject = f"each of {len(found.names)} gradients"
     return replace(found, subject=subject, file="" if file.startswith("<") else file)
 
@@ -95,25 +93,26 @@ def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[Fu
     """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the number
     of calls. If no function is an author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
+    is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
     for home in ("", own):
         with function.unchanged():
-            with _calls(function.layer, home) as forward:
+            with _calls(home) as forward:
                 call = Call(function)
-            with _calls(function.layer, home) as backward, contextlib.suppress(Exception):  # of the author's code
+            with _calls(home) as backward, contextlib.suppress(Exception):  # of the author's code
                 call.backward()
-        of_forward, of_backward = map(_with_source, (forward, backward))
+        of_forward, of_backward = (
+            _with_source([code for code, owner in calls if not is_glue(code, owner)]) for calls in (forward, backward)
+        )
         if of_forward or of_backward:
             break
     return of_backward or of_forward, of_forward, len(forward) + len(backward)
 
 
 @contextlib.contextmanager
-def _calls(layer: Any, home: str) -> Iterator[list[CodeType]]:
-    """Give the code of each call within it of a function outside libraries, in any file, such as a helper. Those of its
-    glue do not count. home: a file whose functions also count"""
-    theirs: list[CodeType] = []
+def _calls(home: str) -> Iterator[list[tuple[CodeType, Any]]]:
+    """Give the code of each call within it of a function outside libraries, in any file, such as a helper, with its
+    `self`. home: a file whose functions also count"""
     calls: list[tuple[CodeType, Any]] = []
-    is_glue = getattr(layer, "is_glue", lambda code, owner: False)
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -124,10 +123,9 @@ def _calls(layer: Any, home: str) -> Iterator[list[CodeType]]:
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        yield theirs
+        yield calls
     finally:
         sys.setprofile(before if callable(before) else None)
-        theirs += [code for code, owner in calls if not is_glue(code, owner)]
 
 
 def _with_source(codes: list[CodeType]) -> list[FunctionType]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import names_in, text_of, tidied
-from npbert.gradcheck.explain.edits import Edit, edit_of, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
@@ -74,7 +74,9 @@ def whole_edit(search: Search) -> list[Made]:
     """Return the first expression of the right code that makes an output right in the place of any value of a
     statement, even if that is computed from other wrong numbers; [] without one."""
     for place in search.reach if search.right else ():
-        if place.is_whole and place.is_float and np.any(place.value) and place.statement not in search.fine:
+        is_zero = isinstance(place.value, np.ndarray) and not place.value.any()  # to be filled
+        is_computed = place.is_whole and place.is_float and (not is_zero or has_failed(search.now))
+        if is_computed and place.statement not in search.fine:
             for edit in transplants(place, search):
                 whole = edit if edit.kind == "missing term" else _of_result(edit, place, search)
                 if made := search.made(whole):
@@ -91,7 +93,7 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     for wrong, array in search.unknown.items():
         is_known = search.right.has(array)  # under another name
         if wrong.is_target and text_of(wrong.expr) in names and not is_known:
-            return edit_of(search.code, "result", edit.changes, wrong.statement)
+            return Edit(search.code, "result", edit.changes, wrong.statement)
     return replace(edit, kind="result")
 
 
@@ -149,7 +151,7 @@ def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
                 for term, rest in _terms_of(text):
                     if is_equal(np.asarray(code.value(term, place.env)), np.asarray(place.value)):
                         kind, text = "missing term", f"{code.source(place.expr)} + {rest}"
-                yield edit_of(code, kind, [(*code.span(place.expr), f"({text})")])
+                yield Edit(code, kind, [(*code.span(place.expr), f"({text})")])
 
 
 def _terms_of(text: str) -> list[tuple[str, str]]:

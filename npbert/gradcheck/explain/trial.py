@@ -37,12 +37,6 @@ class Outlook:
     arrays: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
 
-def alike(numbers: Numbers, right: Numbers) -> dict[str, tuple[Array, Array]]:
-    """Return the arrays of real numbers that have the right shape, each with the right one."""
-    pairs = ((name, array, right[name]) for name, array in numbers.items() if name in right)
-    return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
-
-
 def is_number(value: Any) -> bool:
     """True for an array of real numbers."""
     return np.asarray(value).dtype.kind in "fiub"
@@ -60,10 +54,14 @@ class Sample(NamedTuple):
     right: Numbers
     accuracy: Mapping[str, float]
 
+    def alike(self, numbers: Numbers) -> dict[str, tuple[Array, Array]]:
+        """Return the arrays of real numbers that have the right shape, each with the right one."""
+        pairs = ((name, array, self.right[name]) for name, array in numbers.items() if name in self.right)
+        return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
+
     def wrong(self, numbers: Numbers) -> set[str]:
         """Return the names of the numbers that are not right."""
-        both = alike(numbers, self.right).items()
-        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in both}
+        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in self.alike(numbers).items()}
         return numbers.keys() - {name for name, size in off.items() if size <= self.accuracy[name]}
 
     def numbers(self, *, stops: bool = False) -> tuple[dict[str, Array], BaseException | None]:
@@ -84,7 +82,7 @@ class Sample(NamedTuple):
         numbers, error = self.numbers(stops=True)
         if subjects := getattr(error, "subjects", ()):
             return Outlook(set(subjects), self.right.keys())
-        both, wrong = alike(numbers, self.right), self.wrong(numbers)
+        both, wrong = self.alike(numbers), self.wrong(numbers)
         missing = self.right.keys() - numbers.keys()
         has_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
         return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)

@@ -99,7 +99,6 @@ def is_number(text: str) -> bool:
         return False
 
 
-ANY = Wanted("a text, perhaps empty", lambda text: True)
 TEXT = Wanted("a text", lambda text: bool(text.strip()))
 LABEL = TEXT._replace(words="a label")
 NUMBER = Wanted("a number", is_number)

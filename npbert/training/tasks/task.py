@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
-from npbert.training.metrics import METRICS, ClassScores
+from npbert.training.metrics import METRICS
 from npbert.training.tasks.table import TaskSettings
 
 MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
@@ -138,14 +138,6 @@ class FinetuneTask(Task):
     def known_before(self, examples: Examples) -> Scores:
         """Return the metrics a run has to beat: the baselines, or those of the model before training."""
         return self.baselines(examples)
-
-    def class_scores(self, logits: Any, examples: Examples) -> dict[str, ClassScores]:
-        """Return the scores of each label for the results of `predict`; none without labels."""
-        return {}
-
-    def title_of(self, metric: str) -> str:
-        """Return the name of a metric in a table."""
-        return metric.replace("_", " ")
 
 
 class Shown(NamedTuple):

@@ -12,11 +12,11 @@ from npbert.data import Batch, Ids, Text
 from npbert.inference import Classify
 from npbert.inference.classify import best_label
 from npbert.io import InputError, Wanted, listed, one_of
+from npbert.io.settings import ANY
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.table import (
-    ANY,
     LABEL,
     NUMBER,
     WEIGHT,
@@ -118,9 +118,6 @@ class TextClassification(OneOfMany, Classify):
         batch.sample_weight = np.array([example.weight for example in examples])
         return batch
 
-    def title_of(self, metric: str) -> str:
-        return f"f1 (of {self.positive!r})" if metric == "f1" and self.positive else super().title_of(metric)
-
     def scores(self, predictions: Array, targets: Array) -> Scores:
         """Return the metrics; f1 only with a positive label."""
         metrics = {name: METRICS[name](predictions, targets) for name in ("accuracy", "macro_f1", "matthews")}
@@ -129,6 +126,7 @@ class TextClassification(OneOfMany, Classify):
         return metrics
 
     def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
+        """Return the scores of each label for the results of `predict`."""
         scores = class_scores(self.decode(np.stack(logits)), self.targets(examples))
         return {self.labels[number]: each for number, each in scores.items()}
 

@@ -78,31 +78,29 @@ class Tagging(FinetuneTask, Tag):
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         """Return the metrics of the tags; the loss is over the words that a model reads."""
-        gold, predicted = self._tags(logits, examples)
-        right = [true == ours for true, ours in zip(chain(*gold), chain(*predicted), strict=True)]
+        gold, predicted, pairs = self._tags(logits, examples)
         scores = entity_scores(predicted, gold) if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
-        return {**scores, "accuracy": float(np.mean(right)), "loss": loss}
+        return {**scores, "accuracy": float(np.mean([true == ours for true, ours in pairs])), "loss": loss}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         """Return the shortest sentences with a wrong tag."""
-        gold, predicted = self._tags(logits, examples)
+        gold, predicted, pairs = self._tags(logits, examples)
         answers = []
         for example, true, ours in zip(examples, gold, predicted, strict=True):
             answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
-        pairs = list(zip(chain(*gold), chain(*predicted), strict=True))
         return {**row_of("tags", answers), **confusion(pairs, [*self.labels, OUTSIDE])}
 
-    def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
-        """Return the right tag of each word, and the most probable one, O for words cut off."""
-        predicted = []
+    def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags, list[tuple[str, str]]]:
+        """Return the right tag of each word, the most probable one, O for words cut off, and both as pairs."""
+        gold, predicted = [example.target for example in examples], []
         for example, scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(example.target)
             for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
-        return [example.target for example in examples], predicted
+        return gold, predicted, list(zip(chain(*gold), chain(*predicted), strict=True))
 
 
 class PartOfSpeech(Tagging):

@@ -27,6 +27,7 @@ ENVIRONMENT = {  # for Open MPI, which would not start as root, nor more process
     **dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1"),
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "NPBERT_NUM_THREADS": "1",
+    "PYTHONWARNINGS": "ignore:processes share cores",
     "OPENBLAS_NUM_THREADS": "1",
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 }

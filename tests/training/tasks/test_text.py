@@ -1,8 +1,13 @@
-"""Classification, regression and multiple choice: from a file to targets, and from logits to metrics."""
+"""Classification, regression and multiple choice: from a file to targets, and from logits to metrics. Published files
+as they are: a row of names is no example, and a column of texts holds no labels."""
+
+import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 
+from npbert.io.files import FileError
 from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
 from tests.training.tasks.tiny import words_of
 
@@ -48,7 +53,7 @@ def test_metrics_of_labels(read, labels, predicted, positive, f1):
     assert metrics.pop("f1", None) == pytest.approx(f1)
     assert list(metrics) == ["accuracy", "macro_f1", "matthews", "loss"]
     assert metrics["accuracy"] == pytest.approx(5 / 6 if f1 else 1)
-    assert task.title_of("f1") == (f"f1 (of '{positive or 'y'}')" if f1 else "f1")
+    assert task.positive == (positive or "y" if f1 else "")
     with pytest.raises(ValueError, match="positive is 'x', wanted one of "):
         read(TextClassification, content, positive="x")
 
@@ -74,3 +79,67 @@ def test_every_choice_comes_with_its_text_and_the_highest_score_counts(read, tok
     losses = [np.log(2 + np.e) - 1, np.log(2 + np.e) - 1, np.log(3)]
     metrics = task.judge([np.eye(3)[2], np.eye(3)[0], np.zeros(3)], examples)
     assert metrics == pytest.approx({"accuracy": 2 / 3, "loss": np.mean(losses)})
+
+
+# As GLUE publishes them, each with its columns and what would name them
+MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\ta b\tc\n0\t9\t1\td e\tf\n1\t2\t3\ta\tb\n"
+STSB = "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\ta\tb\t5.000\n1\tnews\tc\td\t2.5\n"
+FILES = {
+    "mrpc": (TextClassification, MRPC, {"label": "0", "text": "3", "text_pair": "4"}),
+    "sst-2": (TextClassification, "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n", {}),
+    "mnli": (TextClassification, "gold_label\ttext\nneutral\ta\nentailment\tb\nneutral\tc\n",
+             {"label": "0", "text": "1"}),
+    "sts-b": (TextRegression, STSB, {"text": "2", "text_pair": "3", "label": "4"}),
+    "swag": (MultipleChoice, "ctx\tright\tone\ttwo\na b\t1\tc\td\n", {"choices": ("2", "3")}),
+}  # fmt: skip
+WAYS = "if this row has the names of the columns, give first_row='header'; if it is an example, first_row='example'"
+
+
+@pytest.mark.parametrize(("kind", "content", "columns"), FILES.values(), ids=FILES)
+def test_a_published_header_is_refused_with_what_to_give(read, kind, content, columns):
+    with pytest.raises(FileError, match=rf"a\.tsv, line 1: .*; {WAYS}$"):
+        read(kind, content, **columns)
+    _, examples = read(kind, content, **columns, first_row="header")
+    without = content.partition("\n")[2]
+    task, again = read(kind, without, **columns)
+    assert [each.target for each in again] == [each.target for each in examples]
+    assert len(again) == without.count("\n")
+    with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{WAYS}"):
+        read(task, content, name="b.tsv")  # a later file
+
+
+def test_a_label_of_one_example_alone(read):
+    content = "a\trare\nb\tcommon\nc\tcommon\n"
+    with pytest.raises(FileError, match="no other row has the label 'rare'"):
+        read(TextClassification, content)
+    for way in ({"first_row": "example"}, {"labels": ("common", "rare")}):
+        task, _ = read(TextClassification, content, **way)
+        assert task.labels == ("common", "rare")
+    for undoubted in ("a\tx\nb\ty\n", "a\t1\nb\t2\nc\t2\n"):
+        _, examples = read(TextClassification, undoubted)
+        assert len(examples) == undoubted.count("\n")
+
+
+def test_by_names_or_in_json_the_first_row_is_an_example(read):
+    by_names, in_json = "t\tl\nx y\tlabel\nb\t1\nc\t1\n", '{"t": "x", "l": "label"}\n{"t": "b", "l": 1}\n'
+    files = (("a.tsv", by_names), ("a.jsonl", in_json))
+    for (name, content), first_row in product(files, ("", "example", "header")):
+        task, _ = read(TextClassification, content, name=name, first_row=first_row, text="t", label="l")
+        assert task.labels == ("1", "label")
+
+
+def rows(labels):
+    return "".join(f"a\t{label}\n" for label in labels)
+
+
+def test_texts_and_measurements_are_no_labels(read):
+    with pytest.raises(FileError) as error:
+        read(TextClassification, rows(f"the number {number}" for number in range(3000)))
+    message = str(error.value)
+    assert "a.tsv: 3,000 different labels for 3,000 examples are too many: 'the number 0', " in message
+    assert message.endswith(", … (3,000 in all); label names the column of the labels")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for labels in ([f"l{n % 150}" for n in range(300)], ["0.0", "1.0"] * 3, [str(n % 20) for n in range(40)]):
+            task, _ = read(TextClassification, rows(labels))
+            assert len(task.labels) == len(set(labels)), "150 are as many as a data set of intents has"

@@ -160,7 +160,7 @@ SLOPES = [Sample(lambda x=x: [{"slope": slope(x)}], {"slope": slope(x)}, {"slope
 def test_lines_unlike_those_of_a_right_code_are_told_each_and_no_right_line(wrong, lines):
     plain = ["tanh = np.tanh(x)", "square = tanh * tanh", "slope = 1 - square", "return tanh + x * slope"]
     code, right = (Code.parsed("\n    ".join(["def slope(x):", *lines]), {"np": np}) for lines in (wrong, plain))
-    mending = Mending(code, slope, SLOPES, right=right).rewrite(500, lines=3)
+    mending = Mending(code, slope, SLOPES, right=right).rewrite(500, lines=[1, 2, 3])
     assert [finding.line for finding in mending.findings] == lines
     assert not mending.left
 

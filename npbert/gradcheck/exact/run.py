@@ -15,7 +15,7 @@ from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import NoRuleError, World
+from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
@@ -70,10 +70,11 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
     numbers.
     """
     dy = function.dy  # in floats
-    with _one_at_a_time, room_for_numbers(world, function.things):
+    with _one_at_a_time:
+        Number.world = world
         values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with function.unchanged(values):
+        with function.unchanged(values), room_for_numbers(world, function.things):  # it copies a Batch in floats
             tape = Tape(copy.deepcopy(function.rng))
             y = function.forward(tape)
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}

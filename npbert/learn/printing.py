@@ -28,12 +28,13 @@ def explained(
     path: the learner's file; None for a cell
     """
     parts = [line(exercise, verdict)]
-    changes = [describe_edit(finding, of_several=len(verdict.findings) > 1) for finding in verdict.findings]
+    edits = [finding for finding in verdict.findings if finding.is_edit]
+    changes = [describe_edit(finding, of_several=len(edits) > 1) for finding in edits]
     if verdict.status == WRONG:
         first = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
         parts += map(indented, filter(None, [first + verdict.says, verdict.because]))
     if mends:
-        parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1) if text]
+        parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1)]
     if verdict.printed.strip():
         printed = verdict.printed.rstrip().split("\n")[:MOST_LINES]
         says = "Your code printed (at first, as it runs several times):"
@@ -41,7 +42,7 @@ def explained(
     if verdict.status == WRONG:
         hint_command = command.format(f"hint {exercise.code}")
         commands = [f"  To read:     docs/{exercise.chapter.file}", f"  A hint:      {hint_command}"]
-        if not mends and any(changes):
+        if changes and not mends:
             change_command = command.format(f"hint {exercise.code} 4")
             commands.append(f"  The change:  {change_command}")
         parts.append("\n".join(commands))

@@ -43,8 +43,12 @@ class Edit:
 
     @cached_property
     def span(self) -> tuple[int, int]:
-        """The start and the end of all changes in the code's text."""
-        return min(start for start, _, _ in self.changes), max(end for _, end, _ in self.changes)
+        """The start and the end in the code's text of all changes, and of the statement to show."""
+        places = [(start, end) for start, end, _ in self.changes]
+        if self.told:
+            places.append(self.code.span(self.told))
+        starts, ends = zip(*places, strict=True)
+        return min(starts), max(ends)
 
     @cached_property
     def old(self) -> str:

@@ -64,9 +64,7 @@ def describe(finding: Finding, *, edit: bool = False) -> str:
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
-    """Return the edit that makes it right, or "" if unknown. of_several: other edits are shown with it."""
-    if not finding.is_edit:
-        return ""
+    """Return the edit that makes it right. of_several: other edits are shown with it."""
     change = "these changes" if of_several else "this change"
     after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
     result = "the code runs" if finding.subject == RAISES else f"{_are(finding)} right"

@@ -13,7 +13,6 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -33,17 +32,22 @@ _NEW = (
 
 
 def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
-    """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown."""
-    for place in sorted(search.unknown, key=lambda place: search.right.has(search.unknown[place])):
-        edits = sorted(_toward(place, search), key=lambda each: each[0].rank)
-        for edit, newness in edits if alone else sorted(edits, key=itemgetter(1), reverse=True):
-            if search.trial.is_over:
-                return
-            made = search.made(edit)
-            if newness and not (made or alone):
-                made = _made_known(edit, search)
-            if made:
-                yield made
+    """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown: first
+    those with new numbers."""
+    edits = dict[CodePlace, list[tuple[Edit, int]]]()
+    for newnesses in ((0, 1, 2),) if alone else ((2,), (1,), (0,)):
+        for place in search.unknown:
+            if place not in edits:
+                edits[place] = sorted(_toward(place, search), key=lambda each: each[0].rank)
+            for edit, newness in edits[place]:
+                if search.trial.is_over:
+                    return
+                if newness in newnesses:
+                    made = search.made(edit)
+                    if newness and not (made or alone):
+                        made = _made_known(edit, search)
+                    if made:
+                        yield made
 
 
 def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:

@@ -28,7 +28,7 @@ class StepLosses(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The sum of the losses, which training minimizes."""
+        """The sum of the losses. Training minimizes it; ELECTRA counts its second loss 50 times there."""
         return sum(self.losses)
 
     def by_name(self, kinds: Sequence[str]) -> dict[str, float]:

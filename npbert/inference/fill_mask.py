@@ -32,7 +32,7 @@ def likely_words(probabilities: Array, vocabulary: Vocabulary, count: int) -> li
 
 class FillMask(ForTexts[list[list[Prediction]]]):
     """fill_mask(text, top_k=5) -> for each [MASK] in the text, its `top_k` most probable tokens; for several texts, a
-    list.
+    list. ([MASK] is `tokenizer.mask_token`: RoBERTa and its kin write <mask>.)
 
     Warns: of texts cut to `max_length`.
     Raises: ValueError for a text without [MASK], or with its only [MASK] cut off; unless top_k is at least 1.

@@ -47,8 +47,8 @@ class Dropout(Layer):
         """Return a mask of this shape, True where x is kept; None: no dropout.
 
         It draws 16 random bits an element, four elements at a time: several times as fast as a random float for each.
-        So p is rounded to a multiple of 2⁻¹⁶: for p ≤ ½, the expected value is x up to 2 parts in 100,000. The mask does
-        not depend on the dtype.
+        So p is rounded to a multiple of 2⁻¹⁶: for p ≤ ½, the expected value is x up to 2 parts in 100,000. The mask
+        does not depend on the dtype.
         """
         if rng is None or self.p == 0:
             return None

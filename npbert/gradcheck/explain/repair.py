@@ -17,8 +17,8 @@
    does not have.
 
 `run` makes 1 to 6, with the edits up to some cost; `rewrite` makes 7, `replace` 8, `suspect` 9; `retry` undoes edits
-that lead nowhere. `check_gradients` runs, then rewrites; `npbert/learn/judge.py` changes code, rewrites lines, adds code,
-rewrites several lines, retries and replaces.
+that lead nowhere. `check_gradients` runs, then rewrites; `npbert/learn/judge.py` changes code, rewrites lines, adds
+code, rewrites several lines, retries and replaces.
 
 An edit is told only if it was applied, and the outputs it names were right with it.
 """

@@ -69,8 +69,8 @@ def numbered(tokens: Sequence[str]) -> dict[str, int]:
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """Return the entries of tokenizer_config.json and, if it lacks the added tokens, of special_tokens_map.json, and as
-    `added_tokens` those of added_tokens.json. Each file may be missing. The `tokenizer_class`, perhaps that of
-    config.json, is without Fast.
+    `added_tokens` those of added_tokens.json. Each file may be missing. The `tokenizer_class` is without Fast; if it
+    is missing, it is that of config.json, or the class for its model_type.
 
     Raises: FileError with the file and the setting for an unsupported value.
     """
@@ -84,8 +84,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
     side = settings.get("truncation_side") or "right"
     if side not in ("left", "right"):
         raise FileError(f"{path}: truncation_side is {side!r}, wanted 'left' or 'right'")
-    of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
-    name = str(settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
+    model = read_json_object(folder / "config.json", may_lack=True)
+    of_type = f"{model.get('model_type')}Tokenizer".replace("-", "").lower()  # roberta-base names no class
+    usual = next((each for each in _USUAL if each.lower() == of_type), BERT)
+    name = str(settings.get("tokenizer_class") or model.get("tokenizer_class") or usual).removesuffix("Fast")
     if name not in _USUAL:
         raise FileError(f"{path}: tokenizer_class is {name!r}, wanted {', '.join(_USUAL)}")
     return {**settings, "tokenizer_class": name}

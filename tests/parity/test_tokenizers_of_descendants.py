@@ -83,11 +83,16 @@ def test_a_word_begins_at_its_mark_and_a_special_token_continues_none(make, tmp_
     assert not ours.joins_as_bert
 
 
-@pytest.mark.parametrize("name", one_in(3, ["RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"]))
-def test_the_special_tokens_of_a_class_are_known(name, tmp_path):
+@pytest.mark.parametrize("name", one_in(3, ["roberta", "xlm-roberta", "camembert"]))
+@pytest.mark.parametrize(("file", "text"), [("tokenizer_config", "tokenizer_class"), ("config", "model_type")])
+def test_the_special_tokens_of_a_class_are_known(name, file, text, tmp_path):
+    """Of the class that is named, or else of the model's."""
     theirs = byte_level("PreTrainedTokenizerFast")
     theirs.save_pretrained(tmp_path)
-    (tmp_path / "tokenizer_config.json").write_text(f'{{"tokenizer_class": "{name}"}}')
+    (tmp_path / "tokenizer_config.json").unlink()
+    classes = {"roberta": "RobertaTokenizer", "xlm-roberta": "XLMRobertaTokenizer", "camembert": "CamembertTokenizer"}
+    value = name if file == "config" else classes[name]
+    (tmp_path / f"{file}.json").write_text(f'{{"{text}": "{value}"}}')
     ours = Tokenizer.from_pretrained(tmp_path)
     assert [getattr(ours, key.replace("token", "id")) for key in NAMES[:3]] == [0, 1, 2]
     assert ours.encode(["The bank"])[0].ids == theirs("The bank")["input_ids"]

@@ -22,7 +22,7 @@ USES = {
     "plot": "plot",
     "train": "pretrain, finetune, report",
     "sklearn": "npbert.sklearn, estimators for scikit-learn",
-    "mpi": "npbert.mpi, training on several processes",
+    "mpi": "pretrain and finetune, on several processes",
     "site": "site",
     "threads": "a NumPy whose BLAS is not OpenBLAS",
 }

@@ -88,8 +88,8 @@ def gradients_of(
     parts, and the number of threads or processes changes no bit.
 
     A round computes a part on each thread, and adds up sums as far as possible; `Shares.add_up` does the rest. So a
-    process holds a gradient for each thread, and the sums that wait for others: one, or for more than four parts as
-    many as their number has binary digits.
+    process holds a gradient for each thread, and the sums that wait for others: at most as many as the number of parts
+    has binary digits.
 
     The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. Each kind of loss
     has its own n and N.

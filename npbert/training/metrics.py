@@ -1,4 +1,5 @@
-"""Metrics of predictions, for each task. Every score is a Python float, and higher is better.
+"""Metrics of predictions, for each task (those of a search are in tasks/vectors.py). Every score is a Python float, and
+higher is better.
 
 classes (CoLA, MRPC, QQP, MNLI, …)    accuracy, f1, macro_f1, matthews
 numbers (STS-B)                       pearson, spearman

@@ -11,7 +11,8 @@
    one that mends most.
 6. With an edit taken, start again at 2, until all is right, or the tries are spent.
 7. With a right code at hand, `rewrite` goes on by lines (`lines.py`): in the first whose numbers the right code lacks,
-   it tries small edits, then expressions of the right code, until its numbers are known; then in the next.
+   it tries small edits, then expressions of the right code, until its numbers are known; then in the next. Of several
+   lines together, edits with new numbers come first.
 8. `replace` puts expressions of the right code in the place of wrong results, whatever these were computed from.
 9. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
    does not have.

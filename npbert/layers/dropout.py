@@ -15,7 +15,7 @@ class Dropout(Layer):
     x (N, D), or any other shape   y the same
 
     The mask is drawn from `tape.rng`, anew in each forward, and kept for backward. Without an rng, as in evaluation, y
-    = x. With the factor 1/(1 − p) the expected value of y is x, so evaluation needs no scaling. (Srivastava et al.
+    is x. With the factor 1/(1 − p) the expected value of y is x, so evaluation needs no scaling. (Srivastava et al.
     2014, section 10, where p is the probability to keep.) Chapter 7 of docs/ derives it; in exercise 8 you do.
 
     Raises: ValueError unless 0 ≤ p < 1; TypeError for an x that is not an array of floats.

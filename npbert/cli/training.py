@@ -98,9 +98,9 @@ class TrainCommand(SettingsCommand):
 
     def run(self) -> None:
         """Train. Of several processes, the first prints for all."""
-        import_extra("tomlkit")  # a missing extra is an error before the corpus is read
         settings, communicator = self._settings_of_run(), world()
         with communicator.ending_together(), nullcontext() if communicator.is_first else quiet():
+            import_extra("tomlkit")  # a missing extra is an error before the corpus is read
             with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
                 run = self.run_class(settings, Path(self.folder), communicator=communicator)
             if not self.resume:

@@ -135,7 +135,7 @@ def decays(optimizer: Any, seed: int) -> Iterator[Numbers]:
     for what, shapes in KINDS.items():
         name, parameters = f"kept for a {what}", [Parameter(np.ones(shape)) for shape in shapes]
         numbers[name] = in_one_row(returned(adam.kept(parameter), name) for parameter in parameters)
-        numbers[f"the value of a {what}"] = in_one_row(parameter.value for parameter in parameters)
+        numbers[f"a {what} after kept"] = in_one_row(parameter.value for parameter in parameters)
     yield numbers
 
 

@@ -29,7 +29,7 @@ from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
-_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 700, 600
+_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"

@@ -41,7 +41,7 @@ class TaskModel(PreTrainedModel):
     `forward(batch, tape) -> logits` begins with `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a
     row for each token that is read (and `self.bert.pool(h, packed, tape)`, a vector for each sequence).
     `backward(dlogits, tape)` ends with `self.bert.encode_backward(dh, tape)`, which adds the gradients of BERT.
-    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s.
+    docs/own_head.md has an example of thirty lines; the library's own heads are of the class `HeadModel`.
 
     add_pooling_layer: True for a head that reads the pooled vector.
     """

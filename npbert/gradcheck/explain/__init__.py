@@ -5,7 +5,7 @@ insert), `edits` (the visitor that applies them), `trial` (runs and counts), `se
 by cost), `lines` (by a right code). For a layer: `samples` (the right gradients) and `layer` (finds and replaces the
 functions that run).
 
-For other code: `numbers.explain`; a `Code`, and its `Mending` with `Sample`s, which have the right numbers; the
-resulting `Finding`s, worded by `describe` and `describe_edit`; the `KINDS` of edits by cost, where those below `CHEAP`
+For other code: `numbers.explain`; a `Code`, and its `Mending` with a list of `Sample`, which have the right numbers;
+each resulting `Finding`, worded by `describe` and `describe_edit`; the `KINDS` of edits by cost, where those below `CHEAP`
 change existing code; and the `VARIATIONS` of numbers.
 """

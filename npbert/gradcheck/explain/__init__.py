@@ -6,6 +6,6 @@ by cost), `lines` (by a right code). For a layer: `samples` (the right gradients
 functions that run).
 
 For other code: `numbers.explain`; a `Code`, and its `Mending` with a list of `Sample`, which have the right numbers;
-each resulting `Finding`, worded by `describe` and `describe_edit`; the `KINDS` of edits by cost, where those below `CHEAP`
-change existing code; and the `VARIATIONS` of numbers.
+each resulting `Finding`, worded by `describe` and `describe_edit`; the `KINDS` of edits by cost, where those below
+`CHEAP` change existing code; and the `VARIATIONS` of numbers.
 """

@@ -37,7 +37,7 @@ from npbert.gradcheck.paths import (
     snapshot,
     values_at,
 )
-from npbert.gradcheck.places import places_of
+from npbert.gradcheck.places import place_of_loss, places_of
 from npbert.gradcheck.report import GradientError
 
 Grads = Mapping[str, str | None]
@@ -45,7 +45,6 @@ Pairs = dict[str, tuple[str, ...]]
 """The paths of the arrays that add up to a variable's gradient, by the path of the variable."""
 _INPUTS = "inputs", "input", "x"  # the names in the gradient of an only input
 _MOST_NAMED = 6
-_LITTLE = 1e-6
 
 
 class Seen(NamedTuple):
@@ -91,7 +90,7 @@ def _seen(form: Form, wrt: Sequence[str] | None) -> Seen | None:
     kept = _ran(form)
     form.hold(kept.thing)
     if isinstance(kept.y, tuple) and not form.takes_dy:
-        form.loss = _place_of_loss(form, kept.y)
+        form.loss = place_of_loss(form, kept.y)
     kept = _ran(form)
     check_written("forward", kept.y)
     before = snapshot(values_at(kept.thing))
@@ -114,19 +113,6 @@ def _seen(form: Form, wrt: Sequence[str] | None) -> Seen | None:
 def _ran(form: Form) -> Kept:
     with told("forward"):
         return form.ran(list(form.values.values()))
-
-
-def _place_of_loss(form: Form, here: Sequence[Any]) -> int:
-    """Return the place of a loss among forward's results: the first number that moves a little with all floats, as an
-    accuracy does not."""
-
-    def near(value: Any) -> Any:
-        return value * (1 + _LITTLE) if is_float_array(value) else value
-
-    others = {id(each): near(each) for each in values_at(form.thing).values()}
-    there = form.ran([*map(near, form.values.values())], others).y
-    both = enumerate(zip(here, there, strict=True))
-    return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
 
 
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:

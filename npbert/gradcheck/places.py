@@ -1,4 +1,5 @@
-"""places_of: which parts of backward's result are the gradients of which inputs, by their order.
+"""places_of: which parts of backward's result are the gradients of which inputs, by their order. place_of_loss: which
+part of forward's result is the loss.
 
 Authors return a gradient for each input (None for a constant), or for each array of floats; with those of parameters
 after them; or of a loss for some inputs alone. Lists and tuples count one by one, on both sides.
@@ -11,8 +12,10 @@ import numpy as np
 
 from npbert.gradcheck.forms import Form, is_number, plain
 from npbert.gradcheck.inputs import is_float_array
-from npbert.gradcheck.paths import Values, is_in_dict, listed
+from npbert.gradcheck.paths import Values, is_in_dict, listed, values_at
 from npbert.io import counted
+
+_LITTLE = 1e-6
 
 
 def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> dict[str, str] | None:
@@ -56,3 +59,16 @@ def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
             )
         names.append(name)
     return names
+
+
+def place_of_loss(form: Form, here: Sequence[Any]) -> int:
+    """Return the place of a loss among forward's results: the first number that moves a little with all floats, as an
+    accuracy does not."""
+
+    def near(value: Any) -> Any:
+        return value * (1 + _LITTLE) if is_float_array(value) else value
+
+    others = {id(each): near(each) for each in values_at(form.thing).values()}
+    there = form.ran([*map(near, form.values.values())], others).y
+    both = enumerate(zip(here, there, strict=True))
+    return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)

@@ -25,8 +25,10 @@ _UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
 _REMOVING = "extra term", "extra step"
+"""Kinds of edits that leave a part of an expression, which may not be a constant."""
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
+"""Statements before which another fits on their line."""
 
 
 @dataclass(frozen=True)

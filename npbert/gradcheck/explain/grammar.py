@@ -4,8 +4,7 @@ A line of RULES is a kind of edit, and its patterns with their replacements. In 
 is any function or method, and ± is + in both places or − in both. A pattern of one letter tests the kind of the
 expression (`CodePlace.sorts`). A capital letter on the right is drawn from the existing names (`vocabulary.py`).
 
-To add an edit, put it in the line of its kind. A new kind needs a line in KINDS, with its cost and with what is true of
-it.
+To add an edit, put it in the line of its kind. A new kind needs a line in KINDS: its cost, and what is true of it.
 """
 
 import ast

@@ -35,14 +35,15 @@ def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
     """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown: first
     those with new numbers."""
     edits = dict[CodePlace, list[tuple[Edit, int]]]()
-    for newnesses in ((0, 1, 2),) if alone else ((2,), (1,), (0,)):
+    rounds = [{0, 1, 2}] if alone else [{2}, {1}, {0}]
+    for now in rounds:
         for place in search.unknown:
             if place not in edits:
                 edits[place] = sorted(_toward(place, search), key=lambda each: each[0].rank)
             for edit, newness in edits[place]:
                 if search.trial.is_over:
                     return
-                if newness in newnesses:
+                if newness in now:
                     made = search.made(edit)
                     if newness and not (made or alone):
                         made = _made_known(edit, search)

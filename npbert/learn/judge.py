@@ -11,6 +11,7 @@ What is told, in this order:
 """
 
 import ast
+import faulthandler
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +27,6 @@ from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, fact_of
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
-from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
@@ -54,7 +54,7 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
     else:
-        lift_time_limit()  # the search counts rounds of loops
+        faulthandler.cancel_dump_traceback_later()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]

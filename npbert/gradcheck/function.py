@@ -47,8 +47,7 @@ class ScalarFunction:
         """The layer's parameters by name, and those that `named_parameters` does not find, in a slot, a set or an
         object that is not a layer."""
         found = dict(named_parameters(self.layer))
-        known = set(map(id, found.values()))
-        hidden = [each for each in self.things if isinstance(each, Parameter) and id(each) not in known]
+        hidden = [each for each in self.things if isinstance(each, Parameter) and each not in found.values()]
         return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
 
     @cached_property
@@ -140,9 +139,10 @@ class ScalarFunction:
             values[name][...] += t * by
         return self.unchanged(values)
 
-    def forward(self, tape: Tape) -> Any:
-        """Return y."""
-        return self.layer.forward(*self.inputs, tape=tape)
+    def forward(self, **options: Any) -> tuple[Any, Tape]:
+        """Return y and the tape, always with the same dropout. options: of the tape."""
+        tape = Tape(**{"rng": copy.deepcopy(self.rng), **options})
+        return self.layer.forward(*self.inputs, tape=tape), tape
 
     def outputs(self) -> Outputs:
         """Return a copy of y, always with the same dropout."""
@@ -198,8 +198,7 @@ class ScalarFunction:
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
         with self.unchanged():
-            tape = Tape(copy.deepcopy(self.rng))
-            y = self.forward(tape)
+            y, tape = self.forward()
             ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy

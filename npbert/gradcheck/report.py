@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.display import with_title
+from npbert.display import titled, with_title
 from npbert.gradcheck.explain.finding import Finding, describe
 from npbert.gradcheck.inputs import Outputs, magnitude
 
@@ -110,7 +110,7 @@ class Proof:
                 f"proved: {self.derivatives:,} derivatives, in exact integer arithmetic ({1e3 * self.seconds:.0f} ms)"
             )
         if self.wrong:
-            return with_title("\n".join(["refuted: wrong gradients", *map(_refuted, self.wrong)]))
+            return titled("refuted: wrong gradients", *map(_refuted, self.wrong))
         return f"{self.verdict}: {self.reason}"
 
 

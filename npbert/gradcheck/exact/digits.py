@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Context, Decimal, getcontext, localcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -99,10 +99,9 @@ def weights_in(total: Any, slopes: list[Slope]) -> dict[Slope, Decimal]:
 
 
 def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
-    """Return the sum of terms, each ratio(n) times the previous one, until they are negligible."""
+    """Return the sum of terms, each ratio(n) times the previous one, until they change no digit."""
     total, term, n = Decimal(0), first, 0
-    smallest = Decimal(10) ** -(getcontext().prec + 2)
-    while abs(term) > abs(total) * smallest:
+    while total + term != total:
         total += term
         n += 1
         term *= ratio(n)
@@ -170,10 +169,11 @@ def witnesses(function: ScalarFunction, near: Any = None) -> list[Comparison]:
             run, right = decimals(function, near=near, digits=digits)
         except ArithmeticError:  # for example √ of a negative number
             return []
-        said, bounds, smallest = Gradients(), Gradients(), Decimal(10) ** (_SPARE - digits)
+        said = {name: each.value for name, each in run.gradients.items()}
+        bounds, smallest = Gradients(), Decimal(10) ** (_SPARE - digits)
         with localcontext(Context(prec=digits, traps=[])):
             for name, each in run.gradients.items():
-                said[name], rounding = of_each(Decimal, each.value), of_each(Decimal, HALF_EPSILON * each.error)
+                rounding = of_each(Decimal, HALF_EPSILON * each.error)
                 bounds[name] = np.maximum(rounding, smallest * np.abs(right[name]))
             wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
             if wrong == before:

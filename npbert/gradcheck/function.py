@@ -24,7 +24,7 @@ _FRACTIONS = 64
 class Floats(NamedTuple):
     """A forward and a backward on the user's floats.
 
-    y: forward's output. gradients: by name. epsilon: of the coarsest dtype.
+    y: forward's output. gradients: by name. epsilon: of the coarsest dtype of variables and inputs.
     """
 
     y: Outputs
@@ -139,14 +139,14 @@ class ScalarFunction:
             values[name][...] += t * by
         return self.unchanged(values)
 
-    def forward(self, **options: Any) -> tuple[Any, Tape]:
-        """Return y and the tape, always with the same dropout. options: of the tape."""
+    def forward(self, *inputs: Any, **options: Any) -> tuple[Any, Tape]:
+        """Return y and the tape, always with the same dropout. inputs: instead of its own. options: of the tape."""
         tape = Tape(**{"rng": copy.deepcopy(self.rng), **options})
-        return self.layer.forward(*self.inputs, tape=tape), tape
+        return self.layer.forward(*(inputs or self.inputs), tape=tape), tape
 
     def outputs(self) -> Outputs:
-        """Return a copy of y, always with the same dropout."""
-        y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
+        """Return a copy of y."""
+        y, _ = self.forward(*map(copied, self.inputs))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
     def terms(self) -> Array:
@@ -203,7 +203,7 @@ class ScalarFunction:
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-        arrays = [*ys, *gradients.values(), *self.variables.values(), *self.inputs]
+        arrays = [*self.variables.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 

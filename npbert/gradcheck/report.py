@@ -84,7 +84,7 @@ class Comparison:
         return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Proof:
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
@@ -121,7 +121,7 @@ def _refuted(array: Comparison) -> str:
     return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Report:
     """The result of a gradient check, true if all derivatives are right.
 

@@ -148,11 +148,11 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
 
 
 def decimals(
-    function: ScalarFunction, *, near: Any = None, digits: int = DIGITS, backward: bool = True
+    function: ScalarFunction, *, near: bool = False, digits: int = DIGITS, backward: bool = True
 ) -> tuple[ExactRun, Gradients]:
-    """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: the seed of a point near
-    the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False runs only forward."""
-    drawn = None if near is None else np.random.default_rng(near)
+    """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: True for a point
+    near the given one, where nothing is 1 or 0 by chance. backward: False runs only forward."""
+    drawn = np.random.default_rng(0) if near else None
     with localcontext(Context(prec=digits)):
         world = Digits(drawn)
         run = run_on_numbers(world, function, backward=backward)
@@ -160,7 +160,7 @@ def decimals(
         return run, {name: of_each(weights.__getitem__, slopes) for name, slopes in run.tangents.items()}
 
 
-def witnesses(function: ScalarFunction, near: Any = None) -> list[Comparison]:
+def witnesses(function: ScalarFunction, *, near: bool = False) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants, or too few digits, explain, and by
     as much with twice the digits. near: as for `decimals`."""
     before: list[Comparison] = []

@@ -127,7 +127,7 @@ class Tag(ForTexts[TaggedText]):
     model_class = BertForTokenClassification
     model: BertForTokenClassification
 
-    def result(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
+    def result(self, text: str | Sequence[str], encoding: Any, logits: Array) -> TaggedText:
         names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
         for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):

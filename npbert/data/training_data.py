@@ -140,7 +140,9 @@ def pack(
         elif objective == "sop" and rng.random() < 0.5:
             first, second, label = second, first, NOT_NEXT
         if first and second:
-            yield *_cut_pair(first, second, room, rng), label
+            short = min(len(first), len(second))  # the longer loses one token at a time
+            first = _cut(first, max(room - short, (room + 1) // 2), rng)
+            yield first, _cut(second, room - len(first), rng), label
 
 
 def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
@@ -170,11 +172,3 @@ def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
     surplus = max(0, len(tokens) - room)
     front = int(rng.binomial(surplus, 0.5))
     return tokens[front : front + room]
-
-
-def _cut_pair(first: list[int], second: list[int], room: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Return both texts, cut to the room: the longer loses one token at a time, at a random end."""
-    short = min(len(first), len(second))
-    longest = max(room - short, (room + 1) // 2)
-    first = _cut(first, longest, rng)
-    return first, _cut(second, room - len(first), rng)

@@ -216,16 +216,10 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
         if question.id in seen:
             raise FileError(f"{where} comes twice, wanted an id for each")
         seen.add(question.id)
-        if answered:
-            _check_answers(question, where)
+        if answered and not question.answers:
+            raise FileError(f"{where} has no answer, wanted version 1.1 of SQuAD, not 2.0")
+        for answer, start in question.answers:
+            is_answer = isinstance(answer, str) and type(start) is int and start >= 0 and answer.strip()
+            if not is_answer or question.passage[start : start + len(answer)] != answer:
+                raise FileError(f"{where}: answer {answer!r} is not at {start!r} in the passage")
     return questions
-
-
-def _check_answers(question: Question, where: str) -> None:
-    """Raise FileError for a question without an answer, or an answer that is not at its place."""
-    if not question.answers:
-        raise FileError(f"{where} has no answer, wanted version 1.1 of SQuAD, not 2.0")
-    for text, start in question.answers:
-        is_answer = isinstance(text, str) and type(start) is int and start >= 0 and text.strip()
-        if not is_answer or question.passage[start : start + len(text)] != text:
-            raise FileError(f"{where}: answer {text!r} is not at {start!r} in the passage")

@@ -173,22 +173,26 @@ class Tokenizer(Vocabulary):
         """Return all token ids of each text, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
-    def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
+    def encode(
+        self, texts: Sequence[Text | Sequence[str]], *, max_length: int | None = None, is_pretokenized: bool = False
+    ) -> list[Encoding]:
         """Return the texts, or pairs, as tokens, cut to `max_length` tokens, the longer text of a pair first.
 
-        Raises: TypeError for one string, and for values that are neither texts nor pairs; ValueError for a max_length
-        below one token of each text, and for half of a character; FileError if the tokenizer fails on a text.
+        is_pretokenized: True for texts that are lists of words. Their `word_ids` are the numbers of the words.
+
+        Raises: TypeError for one string, and for values that are neither texts nor pairs, or not lists of words;
+        ValueError for a max_length below one token of each text, and for half of a character; FileError if the
+        tokenizer fails on a text.
         """
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for text in texts:
-            if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
+            are_strings = isinstance(text, tuple | list) and all(isinstance(part, str) for part in text)
+            if is_pretokenized and not are_strings:
+                raise TypeError(f"a text is {text!r}, wanted a list of words")
+            if not (is_pretokenized or isinstance(text, str) or (are_strings and len(text) == 2)):
                 raise TypeError(f"a text is {text!r}, wanted a string or a pair of strings")
-        return self._encodings(texts, max_length)
-
-    def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
-        """Return sentences of words as tokens. Their `word_ids` are the numbers of the words."""
-        return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
+        return self._encodings(texts, max_length, is_pretokenized=is_pretokenized)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
         """Return `[CLS] question [SEP] part of the passage [SEP]`, each of at most `max_length` tokens. The parts cover

@@ -153,8 +153,11 @@ class Task:
         lengths = [self.length(encoding) for encoding in encodings]
         own = self.communicator.own(list(batches_by_length(lengths, batch_size=batch_size)))
         found: dict[int, Any] = {}
-        quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
-        with _progress(sum(map(len, own)), show_progress_bar) as progress, quiet:
+        total = sum(map(len, own))
+        is_chosen = show_progress_bar is not None or total < MANY or is_quiet()
+        is_hidden = not show_progress_bar if is_chosen else None  # None: unless standard error is a terminal
+        bar = import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)
+        with bar as progress, np.errstate(over="ignore", invalid="ignore"):  # check_finite rejects the results
             for numbers in own:
                 batch = self.batch([encodings[number] for number in numbers])
                 found.update(zip(numbers, compute(batch), strict=True))
@@ -225,10 +228,3 @@ def batches_by_length(
         count = max(1, min(tokens // max(1, lengths[order[0]]), batch_size or len(order)))
         yield order[:count]
         del order[:count]
-
-
-def _progress(total: int, wanted: bool | None) -> Any:
-    """Return a progress bar, perhaps a hidden one."""
-    is_chosen = wanted is not None or total < MANY or is_quiet()
-    is_hidden = not wanted if is_chosen else None  # None: unless standard error is a terminal
-    return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

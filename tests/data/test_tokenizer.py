@@ -43,7 +43,7 @@ def test_a_pair_and_words_that_are_cut_already(tokenizer):
     (encoding,) = tokenizer.encode([["the cat", "sat."]])
     assert tokens_of(encoding) == "[CLS] the cat [SEP] sat . [SEP]"
     assert encoding.sequence_ids == [None, 0, 0, None, 1, 1, None]
-    (cut,) = tokenizer.encode_words([["unaffable", "cats."]], max_length=7)
+    (cut,) = tokenizer.encode([["unaffable", "cats."]], max_length=7, is_pretokenized=True)
     assert tokens_of(cut) == "[CLS] un ##aff ##able cat ##s [SEP]"
     assert cut.word_ids == [None, 0, 0, 0, 1, 1, None]
 
@@ -115,7 +115,7 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
         ],
         (lambda t: t.encode("the cat"), TypeError, "texts is one string, wanted a list of them: ['the cat']"),
         (lambda t: t.encode(["the \udcff cat"]), ValueError, r"'the \udcff cat' has half of a character"),
-        (lambda t: t.encode_words([["cat"]], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
+        (lambda t: t.encode(["cat"], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
         (
             lambda t: t.encode_windows("the cat sat", "the cat", max_length=8, stride=2),
             ValueError,

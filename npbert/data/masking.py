@@ -20,10 +20,10 @@ def mask_words(
 ) -> tuple[list[int], list[int]]:
     """Return the ids with some words masked, and the labels: the true id at those words, IGNORED (−100) elsewhere.
 
-    The share `probability` of the tokens is chosen, at least 1 and at most `max_predictions`, never a special token. Of
-    the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay, so the model needs a good vector for
-    every word: it cannot know which ones count. (Devlin et al. 2018, section 3.1, task 1. As in its code, the share is
-    of all tokens, special ones included.) In exercise 12 you write it.
+    The share `probability` of the tokens is chosen, at least 1 and at most `max_predictions`, never a special token.
+    (Pre-training sets no such limit.) Of the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay, so
+    the model needs a good vector for every word: it cannot know which ones count. (Devlin et al. 2018, section 3.1,
+    task 1. As in its code, the share is of all tokens, special ones included.) In exercise 12 you write it.
 
     whole_words: mask all tokens of a word or none. Words longer than the rest of the share are skipped, except the
     first. (The paper's later code.)

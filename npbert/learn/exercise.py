@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from npbert.learn.blank import Blank
-from npbert.learn.text import sections
+from npbert.learn.failure import sections
 
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 

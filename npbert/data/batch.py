@@ -13,7 +13,7 @@ from npbert.core import IGNORED, check_integers
 from npbert.display import titled
 from npbert.io import at_least, counted
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and mypy: at run time, an extra may be missing
     import tokenizers
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")

@@ -109,8 +109,8 @@ class Log:
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
-    numbers that depend on the clock go only to TensorBoard.
+    The numbers of the last two have six digits. A resumed run has the same rows: numbers that depend on the clock go
+    only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """

@@ -92,7 +92,7 @@ def write_what_examples_read():
     tokenizer = Tokenizer.train(["train.tsv"], vocab_size=200)
     config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
     heads = {
-        **dict.fromkeys(("bert-folder", "my-bert", "toy", "run/model"), BertForPreTraining),
+        **dict.fromkeys(("my-bert", "toy", "run/model"), BertForPreTraining),
         "squad-folder": BertForQuestionAnswering,
     }
     for folder, head in heads.items():

@@ -48,7 +48,7 @@ class MaskedLMHead(Layer):
     def backward(self, dlogits: Array, tape: Tape) -> Array:
         """dE = dlogitsᵀ h,  dc = Σₙ dlogitsₙ,  dh = dlogits E,  then back through the transform.
 
-        E gets a second gradient from the embedding at the input: both add to the one Parameter.
+        E gets a second gradient from the embedding at the input: `Parameter.add_grad` adds both.
         """
         h = tape.take(self)
         check_like(self, dlogits, (len(h), len(self.bias.value)), h.dtype)

@@ -55,8 +55,8 @@ class Adam(Optimizer):
         return {"first_moments": self.first_moments, "second_moments": self.second_moments}
 
     def step(self, scale: float = 1.0) -> None:
-        """Take the step of `adam` for the gradients scale · g: 13 operations a block, on several threads, with one
-        temporary array.
+        """Take the step of `adam` for the gradients scale · g: 12 operations a block (13 with a decay), on several
+        threads, with one temporary array.
 
         m̂ and v̂ are not computed: each is m or v divided by a number, and these numbers are moved into scalars.
         """

@@ -85,7 +85,7 @@ class Trainer(Resumable):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.seed, self.step]
-        self.shares.zero_grad()
+        self.model.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
         is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
@@ -138,6 +138,7 @@ class Trainer(Resumable):
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
         step.evaluation = self.communicator.gather(numbers)[0]
+        step.row |= {f"eval_{name}": number for name, number in step.evaluation.items()}
         progress.evaluations_since_best += 1
         if evaluation.is_better(step.evaluation, progress.best_evaluation):
             progress.best_step, progress.best_evaluation = step.number, step.evaluation

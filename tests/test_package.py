@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import get_origin
 
+import pytest
+
 import npbert
 from npbert import NO_TAPE, Layer
 
@@ -151,12 +153,18 @@ OURS = re.compile(r"npbert\.(?!learn\.exercises)")  # exercises hold mistakes, w
 
 def test_every_public_thing_says_what_it_is():
     """Dataclasses and named tuples that say nothing get a docstring made up by Python, which begins with a call."""
+    said = {}
     for whole_name, thing in things().items():
         made_up = f"{thing.__name__}(" if inspect.isclass(thing) else "\0"
         assert thing.__doc__ and not thing.__doc__.startswith(made_up), whole_name
+        said[whole_name] = inspect.getdoc(thing)
         for name, member in vars(thing).items():
             if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
-                assert name.startswith("_") or inspect.getdoc(getattr(thing, name)), f"{whole_name}.{name}"
+                said[f"{whole_name}.{name}"] = text = inspect.getdoc(getattr(thing, name))
+                assert name.startswith("_") or text, f"{whole_name}.{name}"
+    docutils = pytest.importorskip("docutils.core", reason="Sphinx is not installed: pip install -e '.[site]'")
+    for name, text in said.items():
+        docutils.publish_doctree(text or "", name, settings_overrides={"halt_level": 2})
 
 
 def test_forward_takes_a_tape_last_and_backward_a_gradient_and_the_tape():

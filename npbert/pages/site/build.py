@@ -55,11 +55,13 @@ def build_site(folder: Path) -> int:
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
         LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
         proofs, number = prove(), number_data()
-        source, made = Path(work, "source"), Path(work, "site")
+        source, made, root = Path(work, "source"), Path(work, "site"), PACKAGE.parent
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
-        for path, content in site_sources(PACKAGE.parent, proofs, number).items():
+        if (root / "docs").is_dir():
+            shutil.copytree(root / "docs", source / "docs")
+        for path, text in site_sources(root, proofs, number).items():
             (source / path).parent.mkdir(parents=True, exist_ok=True)
-            (source / path).write_bytes(content)
+            (source / path).write_bytes(text.encode())
         _run_sphinx(source, made)
         shutil.copytree(made, folder, dirs_exist_ok=True)
         return len(list(made.rglob("*.html")))

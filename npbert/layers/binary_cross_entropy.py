@@ -3,7 +3,8 @@
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import IGNORED, NO_TAPE, Tape, check_labels
+from npbert.core import NO_TAPE, Tape, check_labels
+from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.loss import Loss
 
 
@@ -12,34 +13,34 @@ class BinaryCrossEntropy(Loss):
 
     logits s, of any shape   labels of the same: 1, 0, or IGNORED (−100) without a target   loss: in nats
 
-    σ(s) = 1 / (1 + e⁻ˢ) = eˢ / (e⁰ + eˢ): the softmax of two logits, s and 0. So −log p = log(1 + eˢ) − label · s,
-    and log(1 + eˢ) = max(s, 0) + log(1 + e^−|s|).
+    σ(s) = 1 / (1 + e⁻ˢ) = eˢ / (e⁰ + eˢ): the softmax of two logits, 0 and s. So it is the SoftmaxCrossEntropy of these
+    two: no is class 0, and yes is class 1.
     Random guessing has loss ln 2. (Clark et al. 2020, "ELECTRA", section 2.) Chapter 11 of docs/ derives it.
 
     Raises: ValueError if labels do not fit logits or have no target; TypeError for labels that are not integers;
     IndexError for a label other than 0, 1 or IGNORED.
     """
 
+    def __init__(self) -> None:
+        self.surprise = SoftmaxCrossEntropy()
+
     def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> float:
         if labels.shape != logits.shape:
             raise ValueError(f"logits are {logits.shape} and labels {labels.shape}, wanted the same shape")
         check_labels(labels, 2, limit_name="the number of answers")
-        is_target = labels != IGNORED
-        is_one, s = labels[is_target] == 1, logits[is_target]
-        small = np.exp(np.minimum(s, -s))  # e^−|s|, which cannot overflow
-        tape.keep(self, is_target=is_target, is_one=is_one, p_one=np.where(s > 0, 1, small) / (1 + small))
-        return (np.maximum(s, 0) + np.log(1 + small) - is_one * s).mean()
+        both = np.stack([np.zeros_like(logits), logits], axis=-1)  # (..., 2)
+        tape.keep(self, shape=logits.shape)
+        return self.surprise(both.reshape(-1, 2), labels.reshape(-1), tape)
 
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dlogits = dloss / n · (σ(s) − label),  and 0 where the label is ignored.
 
-        log(1 + eˢ) has the derivative eˢ / (1 + eˢ) = σ(s), and label · s has the derivative label. This is p − onehot,
-        as in SoftmaxCrossEntropy, for one of the two logits. The other is always 0, without a gradient.
+        This is p − onehot(label), as in SoftmaxCrossEntropy, for the second of the two logits: its p is σ(s), and its
+        part of onehot(label) is the label. The first is always 0, without a gradient.
         """
-        is_target, is_one, p_one = tape.take(self)
-        dlogits = np.zeros(is_target.shape, p_one.dtype)
-        dlogits[is_target] = (p_one - is_one) * (float(dloss) / len(p_one))
-        return dlogits
+        dboth = self.surprise.backward(dloss, tape)
+        shape = tape.take(self)
+        return dboth[:, 1].reshape(shape)
 
     def count_right(self, logits: Array, labels: Array) -> int:
         """Return the number of targets whose label is the more probable one."""

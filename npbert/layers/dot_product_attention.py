@@ -98,7 +98,7 @@ class DotProductAttention(Layer):
                 piece, p = pieces[i], probabilities[i]
                 own_q, own_k = piece.queries(q), piece.keys(k)
                 if p is None:
-                    p = self.attend(own_q, own_k, piece.keys(v[:, :0]), **piece.given)[1]
+                    p = softmax(self.scores(own_q, own_k, **piece.given))
                 dq_here, dk_here, dv_here = self.attend_backward(
                     piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i], **piece.given
                 )
@@ -113,12 +113,11 @@ class DotProductAttention(Layer):
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
         pieces = self._heads(sequences, NO_TAPE, whole=True)
-        none = k[:, :0]  # values without features
-        return [self.attend(piece.queries(q), piece.keys(k), piece.keys(none), **piece.given)[1][0] for piece in pieces]
+        return [softmax(self.scores(piece.queries(q), piece.keys(k), **piece.given))[0] for piece in pieces]
 
     def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
         """Return all heads of all sequences, in pieces; or in one piece for each sequence."""
-        return attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads, whole=whole)
+        return attention_pieces(sequences, self.num_heads, whole=whole)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""

@@ -19,7 +19,7 @@ from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
 
 _lending = Lending()
-_LAYERS = {"mean": MeanPooling, "cls": None, "max": MaxPooling, "mean_sqrt_len_tokens": lambda: MeanPooling(0.5)}
+_LAYERS = {"mean": MeanPooling(), "cls": None, "max": MaxPooling(), "mean_sqrt_len_tokens": MeanPooling(0.5)}
 POOLINGS = tuple(_LAYERS)
 
 
@@ -34,8 +34,7 @@ class TextPooling(Layer):
 
     def __init__(self, pooling: str) -> None:
         one_of(POOLINGS).check("pooling", pooling)
-        make = _LAYERS[pooling]
-        self.layer, self.gather = make() if make else None, Gather()
+        self.layer, self.gather = _LAYERS[pooling], Gather()
 
     def forward(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         if self.layer is None:

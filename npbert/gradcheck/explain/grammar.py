@@ -97,7 +97,8 @@ keepdims: a.sum(b) → a.sum(b, keepdims=True); a.mean(b) → a.mean(b, keepdims
 operator: a @ b.T → a * b; a.T @ b → a * b
 operator: a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b
 order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)
-transpose: a.swapaxes(b, c) → a; a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
+transpose: a.swapaxes(b, c) → a
+transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
 two uses: (2 * a) @ b → a @ b + a.T @ b, a @ b + a @ b.T; 2 * (a @ b) → a @ b + a.T @ b, a @ b + a @ b.T
 two uses: a @ b → a @ b + a.T @ b, a @ b + a @ b.T
 lengths: sum(a) → math.hypot(*a); np.sum(a) → np.linalg.norm(a); a.sum() → np.linalg.norm(a); a + b → np.hypot(a, b)
@@ -153,10 +154,9 @@ function: a.std → a.var; a.var → a.std; a.argmax → a.argmin; a.argmin → 
 function: a.maximum → a.minimum; a.minimum → a.maximum
 function: a.zeros_like → a.ones_like, a.empty_like; a.ones_like → a.zeros_like; a.zeros → a.ones, a.empty
 function: a.ones → a.zeros; a.empty_like → a.zeros_like; a.empty → a.zeros; a.repeat → a.tile; a.tile → a.repeat
-function: a.sin → a.cos; a.cos → a.sin
+function: a.sin → a.cos; a.cos → a.sin; a.add → a.subtract; a.subtract → a.add
 function: a.exp → a.log; a.log → a.exp; a.sqrt → a.square; a.square → a.sqrt; a.dot → a.outer; a.outer → a.dot
 function: a.triu → a.tril; a.tril → a.triu; a.floor → a.ceil; a.ceil → a.floor; a.tanh → a.cosh; a.cosh → a.tanh
-function: a.add → a.subtract; a.subtract → a.add
 = or +=: a += b → a = b; a = b → a += b
 in place: a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b
 sign: a += b → a -= b; a -= b → a += b

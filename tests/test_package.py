@@ -76,7 +76,8 @@ def test_imports_only_go_down():
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         for module, names in imports(path):
             top, _, rest = module.partition(".")
-            assert top in ("npbert", "numpy") or top in sys.stdlib_module_names, f"{module} is no dependency"
+            is_type = (top, path.name) == ("tokenizers", "batch.py")  # for mypy alone
+            assert is_type or top in ("npbert", "numpy", *sys.stdlib_module_names), f"{module} is no dependency"
             if top == "npbert":
                 known = {rest.split(".")[0]} if rest else set(names)
                 assert known <= {room, *KNOWS[room].split()}, f"{name_of(path)} must not know {module}"

@@ -211,27 +211,19 @@ def semantic_search(
     """
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
-    best = [(np.empty(0), np.empty(0, int))] * len(queries)
+    best = [(np.empty(0), np.empty(0, int))] * len(queries)  # so far, of each query: scores, best first, and indices
     for start in range(0, len(corpus), LARGEST_PIECE):
         piece = corpus[start : start + LARGEST_PIECE]
         for first in range(0, len(queries), QUERIES_AT_ONCE):
             some = queries[first : first + QUERIES_AT_ONCE]
             scores = similarity(some, piece, similarity_fn_name=similarity_fn_name)
-            for number, row in enumerate(scores, start=first):
-                best[number] = _best(*best[number], row, start, top_k)
+            for number, new in enumerate(scores, start=first):
+                known, ids = best[number]
+                candidates = np.flatnonzero(new >= known[-1]) if len(known) >= top_k else np.arange(len(new))
+                known, ids = np.concatenate([known, new[candidates]]), np.concatenate([ids, candidates + start])
+                order = np.argsort(-known, kind="stable")[:top_k]
+                best[number] = known[order], ids[order]
     return [list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best]
-
-
-def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tuple[Array, Array]:
-    """Return the `top_k` highest of the scores so far and the new ones, best first, with their indices; the lower index
-    first for equal scores.
-
-    scores, ids: so far, best first   new: the scores of the indices from `first` on
-    """
-    candidates = np.flatnonzero(new >= scores[-1]) if len(scores) >= top_k else np.arange(len(new))
-    scores, ids = np.concatenate([scores, new[candidates]]), np.concatenate([ids, candidates + first])
-    order = np.argsort(-scores, kind="stable")[:top_k]
-    return scores[order], ids[order]
 
 
 def _rows(vectors: Any, name: str) -> Array:

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
@@ -39,10 +37,7 @@ def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Itera
         state = TensorFile(file).metadata if file.is_file() and not overwrite else None
         if communicator.size > 1:
             values = model.named_parameters()
-            sums = {
-                f"value of {name}": sha256(np.ascontiguousarray(parameter.value).data).hexdigest()
-                for name, parameter in values
-            }
+            sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
             shared = {f"the state in {folder}, a folder for all processes,": state}
             check_same(communicator, {**asdict(trainer.settings), **trainer.inputs, **sums, **shared})
         if communicator.is_first:  # only this process writes and prints

@@ -102,7 +102,7 @@ class Resumable:
             if isinstance(part, Encoder):
                 part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.own.values(), weight_decay=settings.weight_decay)
+        self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(int(rng.integers(2**63)), total_steps=settings.steps_for(data))
         self.evaluate_every = settings.interval(self.progress.total_steps, self.evaluation.cost)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
@@ -136,7 +136,7 @@ class Resumable:
         for kind, own in self._arrays().items():
             whole = self.shares.whole(own)
             if self.communicator.is_first:
-                tensors |= {f"{kind}.{name}": array for name, array in whole.items()}
+                tensors |= {f"{kind}.{name}": array for name, array in zip(self.shares.names, whole, strict=True)}
         if self.communicator.is_first:
             head = {
                 "steps": self.step,
@@ -187,7 +187,7 @@ class Resumable:
 
     def _arrays(self) -> dict[str, list[Array]]:
         """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""
-        return {"value": [each.value for each in self.shares.own.values()], **self.optimizer.moments()}
+        return {"value": [each.value for each in self.shares.parameters], **self.optimizer.moments()}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
@@ -199,8 +199,9 @@ class Resumable:
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
         for kind, own in arrays.items():
-            for name, array in zip(shares.own, own, strict=True):
-                array[...] = file.read(f"{kind}.{name}")
+            whole = (file.read(f"{kind}.{name}") for name in shares.names)
+            for array, part in zip(own, shares.cut(whole, self.communicator.rank), strict=True):
+                array[...] = part.reshape(array.shape)
         shares.spread_values()
 
 
@@ -232,5 +233,5 @@ def _checksum(head: Mapping[str, object], names: Iterable[str], read: Callable[[
     found = sha256(json.dumps(head).encode())
     for name in sorted(names):
         found.update(name.encode())
-        found.update(np.ascontiguousarray(read(name)).data)
+        found.update(read(name).data)
     return found.hexdigest()

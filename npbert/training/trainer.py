@@ -85,7 +85,7 @@ class Trainer(Resumable):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.seed, self.step]
-        self.model.zero_grad()
+        self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
         is_logged = number % settings.log_every == 0 or number == self.progress.total_steps

@@ -142,7 +142,7 @@ def _proof_beside_floats(function: ScalarFunction, floats: Floats) -> Proof:
     else:
         check_beside(function, floats.epsilon)
     if not is_proved:
-        wrong = witnesses(function) or witnesses(function, [function.seed, 1])  # γ may be 1 by chance
+        wrong = witnesses(function) or witnesses(function, near=True)  # γ may be 1 by chance
         if wrong:
             return _refuted(function, wrong)
         others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them

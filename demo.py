@@ -54,7 +54,8 @@ from npbert.io.files import check_writable
 from npbert.io.messages import print_any_letter
 from npbert.io.settings import setting
 from npbert.optim import Adadelta
-from npbert.pages import dialogue_data, write_number_page
+from npbert.pages.number.export import dialogue_data
+from npbert.pages.number.page import write_number_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
 LINE_EVERY = 10  # epochs

@@ -164,9 +164,9 @@ class PageCommand(Command):
 
     def run(self) -> None:
         """Write it."""
-        from npbert.pages import export, write_number_page
         from npbert.pages.html import ICON
-        from npbert.pages.number.export import masked_sentences
+        from npbert.pages.number.export import export, masked_sentences
+        from npbert.pages.number.page import write_number_page
 
         path = self.output or _PAGE
         if not self.output and Path(path).exists():

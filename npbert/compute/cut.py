@@ -119,21 +119,12 @@ class Piece(NamedTuple):
         return x.swapaxes(1, 2)[:, self.heads]
 
 
-def attention_pieces(
-    query_lengths: Array,
-    lengths: Array,
-    num_heads: int,
-    *,
-    reach: int | None = None,
-    query_positions: Array | None = None,
-    whole: bool = False,
-) -> list[Piece]:
+def attention_pieces(sequences: Any, num_heads: int, *, reach: int | None = None, whole: bool = False) -> list[Piece]:
     """Return all heads of all sequences, in pieces of about BLOCK scores.
 
-    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
-    reach: the largest distance from a query to a key; None: no limit. It needs `query_positions` (M,), ascending in
-    each sequence. A long sequence, or one longer than the reach, is cut into bands of neighboring queries with the keys
-    in reach, so that with a reach the cost is linear in its length.
+    sequences: `npbert.core.Sequences`, with query_positions that ascend in each sequence.
+    reach: the largest distance from a query to a key; None: no limit. A long sequence, or one longer than the reach, is
+    cut into bands of neighboring queries with the keys in reach, so that with a reach the cost is linear in its length.
 
     whole: True for one piece for each sequence, with all heads.
 
@@ -141,7 +132,8 @@ def attention_pieces(
     """
     pieces: list[Piece] = []
     query, key = 0, 0  # the first rows without a piece
-    for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
+    lengths = zip(sequences.query_lengths.tolist(), sequences.lengths.tolist(), strict=True)
+    for (r, t), equal in itertools.groupby(lengths):
         is_cut = not whole and t > (LONG if reach is None else reach + 1)
         sequences_at_once = 1 if is_cut or whole else max(1, BLOCK // max(1, r * t) // num_heads)
         left = len(list(equal))
@@ -151,7 +143,7 @@ def attention_pieces(
             if is_cut:
                 # In positions. With a reach, narrower bands waste fewer scores, and wider ones run faster.
                 width, within = (BAND, max(r, t)) if reach is None else (max(NARROWEST, reach), reach)
-                positions = np.arange(r) if query_positions is None else query_positions[query : query + r]
+                positions = np.arange(r) if reach is None else sequences.query_positions[query : query + r]
                 bands = _bands(query, positions, key, t, width, within)
                 scores = width * min(t, width + 2 * within)
             heads_at_once = num_heads if whole else max(1, BLOCK // max(1, scores))

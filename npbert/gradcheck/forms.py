@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, is_float_array, mapped
-from npbert.gradcheck.paths import Values, is_in_dict, leaves, listed, once, values_at
+from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
 
 
 class Kept(NamedTuple):
@@ -54,7 +54,6 @@ class Form(Layer):
     ) -> None:
         self._run, self._back, self._draws = run, back, itertools.count(1)
         self.gradients = dict[str, tuple[str, ...]]()
-        self.sizes = {size for _, size in leaves([arguments, thing], lambda each: type(each) is int)}
         self.hold(thing)
         arrays = mapped(as_array, list(arguments))
         if thing is None:

@@ -1,4 +1,7 @@
-"""Files, streams, messages and errors, settings, optional libraries, and launchers."""
+"""Files, streams, messages and errors, settings, optional libraries, and launchers.
+
+This room is for npbert itself: it hands out what it imports, without `__all__`.
+"""
 
 from npbert.io.errors import (
     POSITIVE,
@@ -59,61 +62,3 @@ from npbert.io.messages import (
     warn,
 )
 from npbert.io.settings import Settings, setting
-
-__all__ = [
-    "POSITIVE",
-    "InputError",
-    "InputIndexError",
-    "InputWarning",
-    "Place",
-    "Setting",
-    "Wanted",
-    "at_least",
-    "one_of",
-    "worded_by",
-    "EXTRAS",
-    "how_to_install",
-    "import_extra",
-    "FileError",
-    "atomic_write",
-    "check_writable",
-    "model_file",
-    "model_folder",
-    "naming",
-    "read_json_object",
-    "write_json",
-    "parse_json",
-    "read_text",
-    "write_text",
-    "write_where_asked",
-    "JsonLines",
-    "LAYERS_FILE",
-    "METRICS_FILE",
-    "SHOWN_FILE",
-    "read_json_lines",
-    "ALONE",
-    "Communicator",
-    "launched",
-    "launched_rank",
-    "LOGGER",
-    "counted",
-    "did_you_mean",
-    "in_words",
-    "is_quiet",
-    "listed",
-    "printable",
-    "quiet",
-    "messages_on_standard_error",
-    "note",
-    "tell",
-    "warn",
-    "Settings",
-    "setting",
-    "JSON_LINES",
-    "STANDARD_INPUT",
-    "read_all",
-    "read_lines",
-    "read_texts",
-    "write_json_lines",
-]
-__all__ += ["LARGEST_OBJECT", "Sentence", "remove_leftovers"]

@@ -17,7 +17,6 @@ from npbert.io.files import (
     naming,
     read_stream,
     read_text,
-    write_text,
     write_where_asked,
 )
 from npbert.io.messages import CONTROL, LOGGER, warn
@@ -94,8 +93,8 @@ def _line(row: Any, digits: int = 17) -> bytes:
 
 
 class JsonLines:
-    """The rows of the file at `path`, created with the first row. Existing rows stay, except those after `after_step`,
-    from a run that was killed after its last saved state.
+    """The rows of the file at `path`. Existing rows stay, except those after `after_step`, from a run that was killed
+    after its last saved state.
 
     digits: of the numbers in new rows; by default all.
     Raises: FileError with file and line for a line that is not a row; OSError.
@@ -103,30 +102,23 @@ class JsonLines:
 
     def __init__(self, path: Path, *, after_step: int, digits: int = 17) -> None:
         self.path, self.digits = path, digits
-        if path.exists():
-            with atomic_write(path) as written, written.open("wb") as file:
-                for row in _rows(path):
-                    if row["step"] <= after_step:
-                        file.write(_line(row))
+        with atomic_write(path) as written, written.open("wb") as file:
+            for row in _rows(path):
+                if row["step"] <= after_step:
+                    file.write(_line(row))
 
     def write(self, step: int, row: dict[str, Any]) -> None:
-        """Append a row in one write, so that a kill leaves the whole line or nothing. Numbers that are not finite
-        become null.
+        """Append a row. Of a row that a kill cuts, nothing is read. Numbers that are not finite become null.
 
         Raises: OSError with the file, also for a full disk.
         """
-        line = _line({"step": step, **row}, self.digits)
-        if not self.path.exists():
-            write_text(self.path, "")  # a file whose name survives a power cut
-        with naming(self.path), self.path.open("ab", buffering=0) as file:
-            while line:  # on a full disk, the second write raises the error
-                line = line[file.write(line) :]
+        with naming(self.path), self.path.open("ab") as file:
+            file.write(_line({"step": step, **row}, self.digits))
 
     def sync(self) -> None:
         """Sync all rows to the disk. Raises: OSError with the file."""
-        if self.path.exists():
-            with naming(self.path), self.path.open("ab") as file:
-                os.fsync(file.fileno())
+        with naming(self.path), self.path.open("ab") as file:
+            os.fsync(file.fileno())
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:

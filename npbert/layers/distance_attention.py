@@ -71,7 +71,7 @@ class DistanceAttention(DotProductAttention):
         queries, lengths, at = sequences.query_lengths, sequences.lengths, sequences.query_positions
         if (at >= np.repeat(lengths, queries)).any():
             raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
-        pieces = attention_pieces(queries, lengths, self.num_heads, reach=self.reach, query_positions=at, whole=whole)
+        pieces = attention_pieces(sequences, self.num_heads, reach=self.reach, whole=whole)
         longest = int(lengths.max())
         b = self.bias(np.arange(1 - longest, longest), tape) if self.bias else np.empty((0, self.num_heads))
         dbs = np.zeros((len(pieces), *b.shape), b.dtype)

@@ -118,7 +118,7 @@ class DotProductAttention(Layer):
 
     def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
         """Return all heads of all sequences, in pieces; or in one piece for each sequence."""
-        return attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads, whole=whole)
+        return attention_pieces(sequences, self.num_heads, whole=whole)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""

@@ -1,6 +1,6 @@
 """Exercise: a file for a learner to complete, as data: a text in `exercises/`, and its blanks in `contents.py`.
 
-The text begins with a line with its title and chapter, and the task. Its sections are:
+The text begins with its title, the chapter to read, and the task. Its sections are:
 
     == imports    the imports of the file, with those that an answer may need
     == hints      three, from a nudge to almost the answer
@@ -15,10 +15,9 @@ With several blanks, each has its own sections: "== asked AdamW".
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from npbert.learn.blank import Blank
-from npbert.learn.text import sections
+from npbert.learn.failure import sections
 
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 
@@ -39,40 +38,6 @@ from __future__ import annotations
 '''
 
 
-class Chapter(NamedTuple):
-    """A chapter of docs/: its file and its title."""
-
-    file: str
-    title: str
-
-    @property
-    def number(self) -> int:
-        """Its number, with which the file begins."""
-        return int(self.file[:2])
-
-    def __str__(self) -> str:
-        return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
-
-
-_CHAPTERS = """
-00-what-bert-is.md                     What BERT is, and what it learns
-01-derivative-of-a-batch.md            What the derivative of a whole batch is
-02-one-step-in-numbers.md              A Linear, a softmax and a cross-entropy in numbers
-03-sums-and-broadcasts.md              Sums and broadcasts
-04-softmax-and-cross-entropy.md        Softmax and cross-entropy
-05-layer-norm.md                       LayerNorm and its three paths
-06-attention.md                        Attention
-07-embeddings-dropout-tied-table.md    Embeddings, the tied table and dropout
-08-from-gradients-to-steps.md          From gradients to steps
-09-prove-a-gradient.md                 How to prove a gradient
-10-the-whole-model.md                  The whole model
-11-what-became-of-bert.md              What became of BERT
-12-fast-version.md                     Engineering: what the fast version does
-"""
-CHAPTERS = [Chapter(*line.split(maxsplit=1)) for line in _CHAPTERS.strip().splitlines()]
-"""The chapters, by number."""
-
-
 @dataclass(frozen=True)
 class Exercise:
     """slug, number: the name of its text, and its place among the exercises. text: the task. imports, hints: as in its
@@ -81,7 +46,7 @@ class Exercise:
     slug: str
     number: int
     title: str
-    chapter: Chapter
+    chapter: str
     text: str
     imports: str
     hints: tuple[str, ...]
@@ -117,7 +82,7 @@ def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     """Return an exercise with its text. A variant has the hints of its exercise."""
     found = {"hints": sections(slug.removesuffix("_again"))["hints"], **sections(slug)}
     head, _, task = found[""].partition("\n\n")
-    title, _, chapter = head.rpartition(", chapter ")
+    title, chapter = head.splitlines()
     with_text = tuple(replace(blank, text=found) for blank in blanks)
     hints, imports = tuple(found["hints"].split("\n\n")), found["imports"]
-    return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, imports, hints, with_text)
+    return Exercise(slug, number, title, chapter, task, imports, hints, with_text)

@@ -1,4 +1,5 @@
-"""attempt: runs a learner's code, and describes the exception that stops it, with advice: most of it is in
+"""sections, entries: read the texts of `exercises/`: sections that begin with "== NAME", some of them with entries
+"key → text". attempt: runs a learner's code, and describes the exception that stops it, with advice: most of it is in
 exercises/every.txt."""
 
 import linecache
@@ -15,10 +16,24 @@ import numpy as np
 import npbert
 from npbert.gradcheck import GradientError
 from npbert.io import did_you_mean
-from npbert.learn.text import entries, sections
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
+_ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
+
+
+def sections(slug: str) -> dict[str, str]:
+    """Return the sections of a text by name, "" for the first."""
+    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
+    named = re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", f"== \n{text}", re.MULTILINE)
+    return {name: body.strip("\n") for name, body in named}
+
+
+def entries(section: str) -> dict[str, str]:
+    """Return the texts of a section by their keys."""
+    return {key: " ".join(value.split()) for key, value in _ENTRY.findall(section)}
+
+
 _EVERY = sections("every")
 IN_NUMPY = entries(_EVERY["numpy"])
 """Helpers of the chapters and of the library, in plain NumPy."""

@@ -11,22 +11,28 @@ What is told, in this order:
 """
 
 import ast
+import faulthandler
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from types import ModuleType
 
-from npbert.gradcheck import PromiseError
+import numpy as np
+
+from npbert.gradcheck import GradientError, PromiseError
 from npbert.gradcheck.explain.code import Code, names_in
 from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe
 from npbert.gradcheck.explain.grammar import CHEAP
+from npbert.gradcheck.explain.numbers import example, facts
 from npbert.gradcheck.explain.repair import Mending
+from npbert.gradcheck.explain.trial import Sample, is_number
 from npbert.gradcheck.explain.variations import VARIATIONS
-from npbert.learn.blank import Blank
-from npbert.learn.comparison import Comparison, fact_of
-from npbert.learn.failure import sentence
+from npbert.gradcheck.inputs import magnitude
+from npbert.learn.blank import Blank, Numbers
+from npbert.learn.failure import failure_of, sentence
 from npbert.learn.layer import broken_promise
-from npbert.learn.limits import lift_time_limit
 from npbert.learn.verdict import Verdict, are_right, numbered
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
@@ -40,6 +46,50 @@ _DAMAGED = Verdict(
     "right forward. To see the original, write the exercises into another folder: `npbert learn --folder again`; in a "
     "notebook, run %exercise with its number.",
 )
+_OF_ANY = "shape", "factor", "not finite"
+"""The kinds of facts that are told of arrays that are no gradients, too."""
+
+
+class Comparison:
+    """samples: a seed each, with the right numbers, those of the library. function: the learner's.
+
+    At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
+    of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
+    the check before the numbers were complete; and broken, the first of the check on complete numbers.
+    """
+
+    def __init__(self, blank: Blank, module: ModuleType) -> None:
+        self.blank, self.file = blank, str(module.__file__)
+        self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
+        self.samples = list[Sample]()
+        self.given, self.wrong = list[Numbers](), list[set[str]]()
+        self.first: int | None = None
+        self.stopped: BaseException | None = None
+        self.broken: GradientError | None = None
+        for k, (seed, right) in enumerate(zip(blank.seeds, blank.right_numbers, strict=True)):
+            rounding = blank.tolerance * max(map(magnitude, right.values()))  # relative to the largest number
+            sample = Sample(partial(blank.run, self.thing, seed), right, dict.fromkeys(right, rounding))
+            numbers, error = sample.numbers()
+            missing = right.keys() - numbers.keys()
+            self.samples.append(sample)
+            self.given.append(numbers)
+            self.wrong.append(sample.wrong(numbers) | missing)
+            if self.first is None and (error or self.wrong[k]):
+                self.first = k
+            if isinstance(error, GradientError) and not missing:
+                self.broken = self.broken or error
+            else:
+                self.stopped = self.stopped or error
+
+    @cached_property
+    def failure(self) -> Verdict:
+        """The verdict on the first error."""
+        given = vars(self.blank.right).keys() - {self.blank.method}
+        return failure_of(self.stopped or self.broken, self.file, given=given, advice=self.blank.entries("advice"))
+
+    def all_wrong(self) -> list[str]:
+        """The names that are wrong at some seed, in order."""
+        return [name for name in self.samples[0].right if any(name in wrong for wrong in self.wrong)]
 
 
 def judge(blank: Blank, module: ModuleType) -> Verdict | None:
@@ -54,7 +104,7 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
     else:
-        lift_time_limit()  # the search counts rounds of loops
+        faulthandler.cancel_dump_traceback_later()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
@@ -105,6 +155,23 @@ def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str
     return Verdict(first).because_of(*places, *others, *_reasons(compared.blank, names), are_right(right))
 
 
+def fact_of(compared: Comparison, name: str) -> str:
+    """Return what is wrong with an array, at its first wrong seed."""
+    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
+    one, right = compared.given[k].get(name), compared.samples[k].right[name]
+    if one is None:
+        return f"{name} is missing"
+    if not is_number(one):
+        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
+    is_gradient = re.fullmatch(r"d\w+", name) is not None
+    one = np.asarray(one)
+    for kind, text in facts(one, right, name[1:] if is_gradient else name):
+        if is_gradient or kind in _OF_ANY:
+            return f"{name} {text}"
+    return f"{name} {example(one, right)}"
+
+
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
@@ -122,7 +189,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
     unread = sorted(_parameters_read(plain) - _parameters_read(code)) if plain else []
-    found += [Finding(UNKNOWN, "", cause=f"{name} is not used.") for name in unread]
+    found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
     found += own.suspect()
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(each.names, wrong)) for each in found]

@@ -41,7 +41,7 @@ def explained(
         parts.append("\n".join([indented(says), *(f"    | {each}" for each in printed)]))
     if verdict.status == WRONG:
         hint_command = command.format(f"hint {exercise.code}")
-        commands = [f"  To read:     docs/{exercise.chapter.file}", f"  A hint:      {hint_command}"]
+        commands = [f"  To read:     {exercise.chapter}", f"  A hint:      {hint_command}"]
         if changes and not mends:
             change_command = command.format(f"hint {exercise.code} 4")
             commands.append(f"  The change:  {change_command}")

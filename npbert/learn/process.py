@@ -6,28 +6,27 @@ What the learner's code itself starts is ended with it, except on Windows, which
 
 import ast
 import contextlib
+import faulthandler
 import io
-import json
 import os
+import pickle
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from npbert.gradcheck import Finding
 from npbert.io import FileError, printable, read_text
 from npbert.learn.blank import definitions
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL
 from npbert.learn.failure import attempt, load, sentence
 from npbert.learn.judge import judge
-from npbert.learn.limits import limit
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right
 
 MOST_PRINTED = 2000
@@ -35,11 +34,11 @@ _AGAIN = (
     "The original file has it. To start again, rename your file and run `npbert learn`; in a notebook, run %exercise "
     "with its number."
 )
-COMPUTING, WAITING = 20.0, 300.0
-"""The most seconds that the learner's code may compute, normally one; and for the whole check, with the search for an
-edit, by the clock."""
-
-VERDICT, STACK = FILES = "verdict.json", "stack.txt"
+RUNNING, SEARCHING = 30.0, 300.0
+"""The most seconds, by the clock, for the learner's code, normally one; and with the search for an edit."""
+MEMORY_LIMIT = 4 * 2**30
+"""In bytes, if the system supports a limit."""
+VERDICT, STACK = "verdict.pickle", "stack.txt"
 
 
 class Printed(io.StringIO):
@@ -50,13 +49,13 @@ class Printed(io.StringIO):
         return len(text)
 
 
-def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
+def check(exercise: Exercise, path: Path, running: float = RUNNING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
     home = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
     more = {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        given = exercise.number, str(path.resolve()), computing, waiting, folder
+        given = exercise.number, str(path.resolve()), running, folder
         process = subprocess.Popen(
             [sys.executable, "-c", f"from npbert.learn.process import run; run{given}"],
             env={**os.environ, **more},
@@ -66,16 +65,18 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
             start_new_session=True,
         )
         try:
-            process.wait()
+            process.wait(SEARCHING)
+        except subprocess.TimeoutExpired:
+            return _endless(path, "")
         finally:  # also after Ctrl-C
             with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        verdict, stack = (_text(Path(folder, name)) for name in FILES)
-    if verdict:
-        values = json.loads(verdict)
-        return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
+        made, stack = Path(folder, VERDICT), _text(Path(folder, STACK))
+        if made.exists():
+            verdict: Verdict = pickle.loads(made.read_bytes())
+            return verdict
     if stack:
         return _endless(path, stack)
     return Verdict(f"Running the file crashed (status {process.returncode}).")
@@ -95,13 +96,27 @@ def _endless(path: Path, stack: str) -> Verdict:
     return Verdict(f"The check was stopped{where}: perhaps an endless loop.").because_of(shown, small)
 
 
-def run(number: int, path: str, computing: float, waiting: float, folder: str) -> NoReturn:
-    """In the new process, check the file and write the verdict."""
+def run(number: int, path: str, running: float, folder: str) -> NoReturn:
+    """In the new process, check the file and write the verdict.
+
+    faulthandler ends it and writes its stack, as no Python thread runs during a call such as sum(range(10**15)).
+    """
     with Path(folder, STACK).open("w", encoding="utf-8") as stack:
-        limit(computing, waiting, stack)
+        faulthandler.dump_traceback_later(running, exit=True, file=stack)
+        _limit_memory()
         verdict = judge_file(ALL[number], Path(path))
-        Path(folder, VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
+        Path(folder, VERDICT).write_bytes(pickle.dumps(verdict))
         os._exit(0)  # the learner's threads may still run
+
+
+def _limit_memory() -> None:
+    """Limit the memory of this process, if the system can."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # not on Windows
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def judge_file(exercise: Exercise, path: Path) -> Verdict:

@@ -162,23 +162,22 @@ class Shares:
         an optimizer's step on `parameters`
         spread_values    each process gets the values of the other shares: the second half
 
-    names, all: the parameters of the model. own: the slice of each, flattened, in this process's share. parameters: for
-    the optimizer, these slices as views of the model's values; for a single process, the model's parameters.
+    names, all: the parameters of the model. parameters: for the optimizer, this process's share of each, a view of its
+    value; for a single process, the model's parameters.
     """
 
     def __init__(self, model: Layer, communicator: Communicator) -> None:
         self.communicator = communicator
         self.names, self.all = zip(*model.named_parameters(), strict=True)
         for parameter in self.all:
-            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a slice is a view
-        self._stretches = _stretches([parameter.value for parameter in self.all], communicator.size)
-        self.own = self._stretches[communicator.rank]
+            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a share is a view
+        values = [parameter.value for parameter in self.all]
+        ends = np.cumsum([0, *(block.size for value in values for (block,) in in_blocks(value))])
+        equal = ends[-1] * np.arange(communicator.size + 1) // communicator.size
+        self._edges = ends[np.searchsorted(ends, equal)].tolist()  # of the shares, in all numbers in a row
         self.parameters: Sequence[Parameter] = self.all
         if communicator.size > 1:
-            self.parameters = []
-            for parameter, stretch in zip(self.all, self.own, strict=True):
-                shape = *(1,) * (parameter.value.ndim - 1), -1  # as many axes: a matrix stays one, for weight decay
-                self.parameters.append(Parameter(parameter.value.reshape(-1)[stretch].reshape(shape)))
+            self.parameters = list(map(Parameter, self.cut(values, communicator.rank)))
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
@@ -192,7 +191,7 @@ class Shares:
         The norm is the same for any number of processes, as a share ends with a block.
         """
         communicator, terms = self.communicator, Sums()
-        given = [{parts: self._cut(sums[parts], rank) for parts in sums} for rank in range(communicator.size)]
+        given = [{parts: list(self.cut(sums[parts], rank)) for parts in sums} for rank in range(communicator.size)]
         for theirs in communicator.exchange(given):
             terms |= theirs
         (totals,) = add_up(terms, range(max(parts.stop for parts in terms))).values()
@@ -221,18 +220,14 @@ class Shares:
         pairs = zip(self.all, *self.communicator.exchange([own] * self.communicator.size), strict=True)
         return (np.concatenate(arrays, axis=None).reshape(each.value.shape) for each, *arrays in pairs)
 
-    def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
-        """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""
-        return [array.reshape(-1)[stretch] for array, stretch in zip(arrays, self._stretches[rank], strict=True)]
+    def cut(self, arrays: Iterable[Array], rank: int) -> Iterator[Array]:
+        """Yield the share of a process in whole arrays, one for each parameter: views with as many axes, so that a
+        matrix stays one, for weight decay.
 
-
-def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:
-    """Return, for each of `count` shares, its slice of each array. All numbers in a row are cut into shares of about
-    equal size, each at the beginning of a block of `in_blocks`."""
-    starts = np.cumsum([0, *(value.size for value in values)])
-    of_blocks = np.cumsum([0, *(block.size for value in values for (block,) in in_blocks(value))])
-    edges = of_blocks[np.searchsorted(of_blocks, starts[-1] * np.arange(count + 1) // count)]
-    return [
-        [slice(max(0, first - start), max(0, last - start)) for start in starts[:-1].tolist()]
-        for first, last in itertools.pairwise(edges.tolist())
-    ]
+        All numbers in a row are cut into shares of about equal size, each at the beginning of a block of `in_blocks`.
+        """
+        (first, last), start = self._edges[rank : rank + 2], 0
+        for array in arrays:
+            flat = array.reshape(-1)[max(0, first - start) : max(0, last - start)]
+            yield flat.reshape(*(1,) * (array.ndim - 1), -1)
+            start += array.size

@@ -94,8 +94,8 @@ class TrainerSettings(Settings):
         """
         if self.evaluate_every >= 0:
             return self.evaluate_every or steps
-        at_most = _SHARE * steps * _STEP_IN_FORWARDS / cost if cost else _TIMES
-        return math.ceil(steps / min(_TIMES, max(_LEAST_TIMES, at_most)))
+        takes_a_quarter = cost / (_SHARE * _STEP_IN_FORWARDS)
+        return math.ceil(max(steps / _TIMES, min(takes_a_quarter, steps / _LEAST_TIMES)))
 
 
 Kind = TypeVar("Kind", bound=Settings)

@@ -199,8 +199,9 @@ class Resumable:
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
         for kind, own in arrays.items():
-            for name, stretch, array in zip(shares.names, shares.own, own, strict=True):
-                array[...] = file.read(f"{kind}.{name}").reshape(-1)[stretch].reshape(array.shape)
+            whole = (file.read(f"{kind}.{name}") for name in shares.names)
+            for array, part in zip(own, shares.cut(whole, self.communicator.rank), strict=True):
+                array[...] = part.reshape(array.shape)
         shares.spread_values()
 
 

@@ -138,6 +138,7 @@ class Trainer(Resumable):
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
         step.evaluation = self.communicator.gather(numbers)[0]
+        step.row |= {f"eval_{name}": number for name, number in step.evaluation.items()}
         progress.evaluations_since_best += 1
         if evaluation.is_better(step.evaluation, progress.best_evaluation):
             progress.best_step, progress.best_evaluation = step.number, step.evaluation

@@ -40,8 +40,8 @@ class Data(Protocol):
 class Step:
     """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
 
-    is_logged, is_saved: what follows the step. row: the means since the last row, and more. layers: numbers of each
-    layer. evaluation, shown: the results of an evaluation.
+    is_logged, is_saved: what follows the step. row: its numbers for metrics.jsonl, the means since the last row, and
+    the results of an evaluation as eval_…. layers: numbers of each layer. evaluation, shown: those results.
     """
 
     number: int
@@ -55,11 +55,6 @@ class Step:
     layers: dict[str, object] = field(default_factory=dict)
     evaluation: dict[str, float] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def judged(self) -> dict[str, float]:
-        """The results of an evaluation, as in metrics.jsonl."""
-        return {f"eval_{name}": value for name, value in self.evaluation.items()}
 
     @property
     def tokens_per_second(self) -> float:
@@ -114,8 +109,8 @@ class Log:
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
-    numbers that depend on the clock go only to TensorBoard.
+    The numbers of the last two have six digits. A resumed run has the same rows: numbers that depend on the clock go
+    only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """
@@ -125,7 +120,7 @@ class Log:
         self._files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
 
     def after(self, step: Step) -> None:
-        rows: Any = {**step.row, **step.judged}, step.layers, step.shown
+        rows: Any = step.row, step.layers, step.shown
         for file, row in zip(self._files, rows, strict=True):
             if row:
                 file.write(step.number, row)
@@ -150,8 +145,8 @@ class TensorBoard:
         self._add(first_step, session_log={"status": self._events.SessionLog.START})
 
     def after(self, step: Step) -> None:
-        speed = {"tokens_per_second": step.tokens_per_second} if step.row else {}
-        numbers = {**step.row, **speed, **step.judged}
+        speed = {"tokens_per_second": step.tokens_per_second} if "loss" in step.row else {}
+        numbers = {**step.row, **speed}
         if numbers:
             values = [{"tag": name, "simple_value": value} for name, value in numbers.items()]
             self._add(step.number, summary={"value": values})
@@ -179,7 +174,7 @@ class Bar:
 
     def after(self, step: Step) -> None:
         self._bar.update(1)
-        if step.row:
+        if "loss" in step.row:
             numbers = [f"loss {step.row['loss']:.3f}"]
             for name, value in step.row.items():
                 if "accuracy" in name:

@@ -40,8 +40,7 @@ def test_the_probabilities_of_a_long_sequence_are_not_kept():
 
 def test_the_scores_of_a_long_sequence_grow_with_its_length_alone():
     def scores(length):
-        lengths, positions = np.array([length]), np.arange(length)
-        found = attention_pieces(lengths, lengths, 3, reach=64, query_positions=positions)
+        found = attention_pieces(Sequences([length]), 3, reach=64)
         return sum(np.prod(piece.scores_shape) for piece in found)
 
     assert scores(8192) < 4.1 * scores(2048)

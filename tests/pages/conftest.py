@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from npbert.pages import export, write_number_page
+from npbert.pages.number.export import export
+from npbert.pages.number.page import write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]

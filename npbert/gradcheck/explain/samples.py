@@ -45,7 +45,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     if any(map(_is_of_labels, function.inputs)):
         others.append(_WITH_IGNORED)
     for more, number in others:
-        for inputs in resized(function.inputs, more, getattr(function.layer, "sizes", ())):
+        for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it refuses this size, or these numbers
                 another = _redrawn(function, inputs, number)
                 if _runs(another) or not must_run:

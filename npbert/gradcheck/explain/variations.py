@@ -1,6 +1,6 @@
 """VARIATIONS, and resized: kinds of floats, and sizes, so nothing is right only for some of them."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,17 +21,14 @@ def in_manner(array: Array, number: int) -> Array:
     return VARIATIONS[number % len(VARIATIONS) if array.ndim else 0][1](array)
 
 
-def resized(inputs: Sequence[Any], more: int, fixed: Collection[int] = ()) -> Iterator[list[Any]]:
+def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:
     """Yield the inputs, larger by `more` along every axis, along those as long as the rows, or along the first; and
-    last the unchanged inputs. fixed: sizes that stay, as a layer holds them."""
+    last the unchanged inputs."""
     arrays = [value for value in inputs if isinstance(value, np.ndarray) and value.ndim]
     rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
     every = {size for value in arrays for size in value.shape}
     for sizes, axes in ((every, None), ({rows}, None), ({rows}, 1), (set(), 0)):
-        yield [
-            _grown(value, sizes.difference(fixed), axes, more) if isinstance(value, np.ndarray) else value
-            for value in inputs
-        ]
+        yield [_grown(value, sizes, axes, more) if isinstance(value, np.ndarray) else value for value in inputs]
 
 
 def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:

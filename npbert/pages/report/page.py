@@ -4,7 +4,7 @@ pictures and tables."""
 import shlex
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +178,8 @@ def picture(draw: Callable[..., Any], *of: Any, **how: Any) -> str:
         return str(error)
 
 
-@cache
-def _templates() -> Any:
-    """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
+def _page(template: str, title: str, **known: Any) -> str:
+    """Return the page by a template of Jinja2. Text is escaped, unless it is `safe`."""
     jinja2 = import_extra("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGES / "report"),
@@ -191,11 +190,7 @@ def _templates() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
-    return environment
-
-
-def _page(template: str, title: str, **known: Any) -> str:
-    body = _templates().get_template(template).render(title=title, **known)
+    body = environment.get_template(template).render(title=title, **known)
     return page(title, body, style=resource("report/report.css"))
 
 

@@ -73,10 +73,10 @@ def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassSc
 def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
     """Return the Matthews correlation coefficient for any number of classes: 1 for all right, about 0 for guessing.
 
-    (c − Σ pₖ tₖ) / √((1 − Σ pₖ²) (1 − Σ tₖ²))  with a share c of predictions right, and class k predicted for a share pₖ
-    of the examples and a label of tₖ: the correlation of the two as one-hot vectors. It is 0 if undefined, when a side
-    has only one class. The metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category
-    correlation coefficient"; for two classes Matthews 1975.) Shapes and errors: as accuracy.
+    (c − Σ pₖ tₖ) / √((1 − Σ pₖ²) (1 − Σ tₖ²))  with shares of all examples: c is right, class k is predicted for pₖ and
+    a label of tₖ. It is the correlation of the two as one-hot vectors; 0 if undefined, when a side has only one class.
+    The metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient";
+    for two classes Matthews 1975.) Shapes and errors: as accuracy.
     """
     _, hits, predicted, gold = _counts(predictions, labels)
     n = gold.sum()

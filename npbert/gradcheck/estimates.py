@@ -137,7 +137,7 @@ def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, G
     for name, array in function.variables.items():
         places, size = np.arange(array.size).reshape(array.shape), spread(array)
         found = [estimate({name: size * (places == place)}) for place in places.flat]
-        numeric[name], doubts[name] = np.moveaxis(np.reshape(found, (*array.shape, 2)), -1, 0) / size
+        numeric[name], doubts[name] = np.transpose(found).reshape(2, *array.shape) / size
     return numeric, doubts
 
 

@@ -34,7 +34,7 @@ def mapped(change: Function, value: Any) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
 
-def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> Any:
+def copied(value: Any, copy: Function = np.copy) -> Any:
     """Return a copy of the arrays, also of those in a dataclass (a Batch). copy: of an array."""
     if isinstance(value, np.ndarray):
         return copy(value)

@@ -91,8 +91,8 @@ def leaves(thing: Any, is_leaf: Function, path: str = "", inside: Function = mem
 
 def arrays_held_by(layer: Any) -> list[str]:
     """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    parts = ((path, part) for path, part in named_parts(layer) if hasattr(part, "forward"))
-    return [name for path, part in parts for name, value in members(path, part) if is_float_array(value)]
+    held = (pair for path, part in named_parts(layer) if hasattr(part, "forward") for pair in members(path, part))
+    return [path for path, value in held if is_float_array(value)]
 
 
 def snapshot(values: Values) -> Values:

@@ -183,19 +183,18 @@ class Report:
         rests_on = ", by estimates" * self.ok + ", not proved" * is_unproved
         count = f"{self.count:,} derivatives of {names}{', proved' if self.proof else rests_on}."
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
-        if self.ok and self.proof:
+        if self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}."]
-        found = [describe(each, edit=True) for each in self.diagnosis]
-        first, *others = [*found, *worst]
+        lines = [*(describe(each, edit=True) for each in self.diagnosis), *worst]
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
-            others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
+            lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
         if is_unproved:
-            others.append(f"Not proved: {self.proof.reason}.")
+            lines.append(f"Not proved: {self.proof.reason}.")
         notes = " ".join(filter(None, [self.unchecked, self.remark()]))
-        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, notes]
-        return with_title("\n".join(filter(None, lines)))
+        text = "\n".join(filter(None, [*lines, notes]))
+        return with_title(f"{'PASS' if self.ok else 'FAIL'}: {text}")
 
 
 def compared(

@@ -134,7 +134,7 @@ class ScalarFunction:
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
-        size = float(np.abs(self.terms()).sum())
+        size = float(np.abs(self.terms({}, 0.0)).sum())
         return self.made(lambda array: size / spread(array))
 
     def random_step(self, number: int) -> Gradients:
@@ -159,9 +159,10 @@ class ScalarFunction:
         y, _ = self.forward(*map(copied, self.inputs))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
-    def terms(self) -> Array:
-        """Return the terms dy · y of S."""
-        return np.concatenate([(dy * y).ravel() for dy, y in zip(self.dy, self.outputs(), strict=True)])
+    def terms(self, step: Gradients, t: complex) -> Array:
+        """Return the terms dy · y of S at value + t · step."""
+        with self.moved(step, t):
+            return np.concatenate([(dy * y).ravel() for dy, y in zip(self.dy, self.outputs(), strict=True)])
 
     @cached_property
     def dy(self) -> Outputs:
@@ -190,8 +191,9 @@ class ScalarFunction:
         if dx is None or len(returned) != len(names):
             returned = list(as_tuple(dx))
         if len(returned) != len(names):
-            hint = "return one for each NumPy array of floats, or None without a gradient"
-            hint = hint if returned else "add the missing `return`"
+            hint = "add the missing `return`"
+            if returned:
+                hint = "return one for each NumPy array of floats, or None without a gradient"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
         moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}

@@ -87,7 +87,7 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
         parameters = inspect.signature(_unwrapped(function)).parameters.values()
     except (TypeError, ValueError):  # no signature, as of a ufunc
         return []
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    named = [one for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
     return [one.name for one in named if not required or one.default is one.empty]
 
 

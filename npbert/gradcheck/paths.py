@@ -12,7 +12,7 @@ from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
-_AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
+_AFFIX = "(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?"
 
 Pair = tuple[str, Any]
 """A path, and its value."""
@@ -45,9 +45,8 @@ def is_named_for(path: str, parameter: str) -> bool:
     """True if it is named as the gradient of W in the same object: dW, grad_W, W_grad or dLdW; or W in another dict or
     list."""
     mine, name = (re.sub(r"[\W_]", "", _key(each)).lower() for each in (path, parameter))
-    before, found, after = mine.rpartition(name)
-    is_one = bool(found) and not (before and after)
-    return owner_of(path) == owner_of(parameter) and is_one and bool(_AFFIX.fullmatch(before + after))
+    is_one = re.fullmatch(f"{_AFFIX}{name}|{name}{_AFFIX}", mine)
+    return owner_of(path) == owner_of(parameter) and is_one is not None
 
 
 def is_numeric(value: Any) -> bool:

@@ -211,17 +211,13 @@ def compared(
     scales: the scale of relative errors by name, if not as in a Report. doubts: error bounds of the numeric ones, by
     name; errors count beyond them.
     """
-    largest = {name: float(magnitude(derivatives)) for name, derivatives in numeric.items()}
-    smallest = max(largest.values(), default=0) / 100
+    smallest = float(max(map(magnitude, numeric.values()), default=0)) / 100
     found = []
     for name, derivatives in numeric.items():
-        scale = max(largest[name], smallest) if scales is None else scales[name]
-        difference = np.abs(analytic[name] - derivatives)
-        if doubts:
-            difference = np.where(difference <= doubts[name], 0.0, difference - doubts[name])
-        difference = np.asarray(difference, float)
+        scale = scales[name] if scales else max(float(magnitude(derivatives)), smallest)
+        difference, doubt = np.abs(analytic[name] - derivatives), doubts[name] if doubts else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(difference == 0, 0.0, difference / scale)
+            errors = np.where(difference <= doubt, 0.0, np.asarray(difference - doubt, float) / scale)
         if errors.size:
             at: Any = largest_at(errors)
             count = int((~(errors <= tolerance)).sum())  # a NaN is wrong

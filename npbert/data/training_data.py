@@ -133,10 +133,12 @@ def pack(
         label = IS_NEXT
         if objective == "nsp" and (not second or rng.random() < 0.5):
             true_next = second or _joined(sentences[end : end + 1])
-            other = _other_text(drawn, true_next, target - len(first))
-            if other:
-                position -= len(chunk) - split
-                second, label = other, NOT_NEXT
+            for others in islice(drawn, _DRAWS):
+                text = _joined(others[: _fill(others, 0, max(1, target - len(first)))])
+                if text and (not true_next or text[: len(true_next)] != true_next[: len(text)]):
+                    position -= len(chunk) - split
+                    second, label = text, NOT_NEXT
+                    break
         elif objective == "sop" and rng.random() < 0.5:
             first, second, label = second, first, NOT_NEXT
         if first and second:
@@ -156,16 +158,6 @@ def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
 
 def _joined(sentences: Sequence[Sentence]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
-
-
-def _other_text(drawn: Iterator[Sequence[Sentence]], true_next: list[int], length: int) -> list[int] | None:
-    """Return a drawn text of at least `length` tokens, if possible, that does not begin like `true_next`."""
-    for sentences in islice(drawn, _DRAWS):
-        text = _joined(sentences[: _fill(sentences, 0, max(1, length))])
-        shared = min(len(text), len(true_next))
-        if text and not (shared and text[:shared] == true_next[:shared]):
-            return text
-    return None
 
 
 def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -121,8 +121,8 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     if not 0 < count < len(rows):
         wanted = f"a share of the {len(rows)} texts that leaves some for both, as 0.2, or texts with their labels"
         raise InputError("held_out", share, wanted)
-    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
-    return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
+    shuffled = [rows[number] for number in np.random.default_rng(seed).permutation(len(rows))]
+    return shuffled[count:], shuffled[:count]
 
 
 def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
@@ -136,18 +136,14 @@ def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
 def _written(examples: dict[Path, Rows], *, overwrite: bool) -> Iterator[None]:
     """Within it, the files hold these rows, a missing value (NaN) as null. After an error, those that are new are
     gone."""
-    new = []
-    try:
+    with ExitStack() as undoing:
         for path, rows in examples.items():
             text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in rows)
             if overwrite or not path.exists():
-                new.append(path)
+                undoing.callback(path.unlink, missing_ok=True)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_text(path, text)
             elif path.read_text(encoding="utf-8") != text:
                 raise FileError(f"{path} has other examples; for a new run, choose another folder")
         yield
-    except BaseException:
-        for path in new:
-            path.unlink(missing_ok=True)
-        raise
+        undoing.pop_all()

@@ -4,12 +4,11 @@ sequences, single or in pairs."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import START, Batch, Position, batch_slices
+from npbert.data.batch import START, Batch, Position, in_batches
 from npbert.data.corpus import Corpus
 from npbert.data.example import IS_NEXT, NOT_NEXT, Example, collate, join_pair, mask_example
 from npbert.data.tokenizer import Tokenizer
@@ -54,17 +53,23 @@ class PretrainingData:
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch from `place` on, each with its place."""
-        limits: Any = {"probability": self.mask_probability, "max_predictions": self.max_length}
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
-        groups = [order[start : start + PIECES_AT_ONCE] for start in range(0, len(order), PIECES_AT_ONCE)]
+        groups = np.split(order, range(PIECES_AT_ONCE, len(order), PIECES_AT_ONCE))
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
             examples = self._examples(groups[group], rng)
-            for position, part in batch_slices(len(examples), self.batch_size, group, place):
+            for position, part in in_batches(examples, self.batch_size, group, place):
                 batch_rng = np.random.default_rng([epoch_seed, *position])
                 masked = [
-                    mask_example(example, self.tokenizer, batch_rng, whole_words=self.whole_words, **limits)
-                    for example in examples[part]
+                    mask_example(
+                        example,
+                        self.tokenizer,
+                        batch_rng,
+                        probability=self.mask_probability,
+                        max_predictions=self.max_length,
+                        whole_words=self.whole_words,
+                    )
+                    for example in part
                 ]
                 yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 

@@ -92,7 +92,7 @@ def finetune(
         columns["negatives"] = [name for name in names if name not in columns]
         files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
         chosen = FinetuneSettings(**files, **columns, **settings)
-        with ExitStack() as undoing:  # after an error, new files are gone
+        with ExitStack() as undoing:  # after an error, new files are gone; NaN is null
             for path, examples in rows.items():
                 text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in examples)
                 if overwrite or not path.exists():

@@ -24,8 +24,8 @@ class Verdict:
 
     def because_of(self, *texts: str) -> "Verdict":
         """Return the verdict with these paragraphs added, without repetitions."""
-        paragraphs = dict.fromkeys(each for text in (self.because, *texts) if text for each in text.split("\n\n"))
-        return replace(self, because="\n\n".join(paragraphs))
+        paragraphs = "\n\n".join([self.because, *texts]).split("\n\n")
+        return replace(self, because="\n\n".join(dict.fromkeys(filter(None, paragraphs))))
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:

@@ -29,8 +29,10 @@ class Verdict:
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:
-    """Join several verdicts: the first, with all others in its `because`, numbered from 2."""
+    """Join several verdicts: the first, with all others in its `because`, with numbers if there are several."""
     first, *others = verdicts
+    if others:
+        first = replace(first, says=f"1. {first.says}")
     for number, each in enumerate(others, 2):
         first = first.because_of(f"{number}. {each.says}", each.because)
     return first

@@ -35,6 +35,7 @@ class Embed(Task):
         `mean`, their mean                                `cls`, the vector of [CLS]
         `mean_sqrt_len_tokens`, their sum / √how many     `pooler`, that of [CLS] after the pooler, as heads read it
         `max`, the largest value in each column
+
     layer: the hidden state to pool, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
     normalize: make every vector of length 1, so that a dot product is a cosine.
     similarity_fn_name: `cosine` or `dot`, the comparison in `similarity` and `semantic_search`.
@@ -112,8 +113,7 @@ class Embed(Task):
         Raises: TypeError for a value that is not a text; ValueError unless batch_size is at least 1.
         """
         if isinstance(texts, str):
-            vector: Array = self([texts])[0]
-            return vector
+            return self([texts])[0]
         vectors = self.run(
             self.tokenize(texts), self.outputs, batch_size=batch_size, show_progress_bar=show_progress_bar
         )
@@ -173,7 +173,7 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
 
 def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None) -> Array:
     """Return vectors (N, D) as numbers of the dtype, scaled so that dot products are the similarities: for `cosine`
-    x / |x|; a vector of zeros stays 0.
+    x / ‖x‖; a vector of zeros stays 0.
 
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """
@@ -188,8 +188,7 @@ def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None
 def at_precision(vectors: Array, precision: str) -> Array:
     """Return the vectors (N, D) in less memory: as `float16`, or as `int8`, with ±127 as the largest number of each.
 
-    An int8 vector loses its length, so a search in them needs cosines. Raises: InputError for another precision."""
-    one_of(PRECISIONS).check("precision", precision)
+    An int8 vector loses its length, so a search in them needs cosines. precision: one of PRECISIONS."""
     if precision != "int8":
         return vectors.astype(precision, copy=False)
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)

@@ -77,7 +77,7 @@ def world() -> Communicator:
     """Return all processes of the launcher; ALONE, without MPI, if there is no launcher, or it says that it has started
     one. Each process then computes on its share of the machine's cores. (Extra: mpi.)
 
-    Raises: MissingExtraError without mpi4py; OSError if the MPI library is not the launcher's.
+    Raises: ImportError without mpi4py; OSError if the MPI library is not the launcher's.
     """
     count = launched()
     if count == 1:

@@ -46,7 +46,7 @@ class Field(World):
         self.rng = random.Random(int(seed))
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
-        self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
+        self._powers = dict[int, int]()  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self) -> int:
         """Return any element of the field."""

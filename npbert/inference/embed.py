@@ -35,6 +35,7 @@ class Embed(Task):
         `mean`, their mean                                `cls`, the vector of [CLS]
         `mean_sqrt_len_tokens`, their sum / √how many     `pooler`, that of [CLS] after the pooler, as heads read it
         `max`, the largest value in each column
+
     layer: the hidden state to pool, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
     normalize: make every vector of length 1, so that a dot product is a cosine.
     similarity_fn_name: `cosine` or `dot`, the comparison in `similarity` and `semantic_search`.
@@ -173,7 +174,7 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
 
 def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None) -> Array:
     """Return vectors (N, D) as numbers of the dtype, scaled so that dot products are the similarities: for `cosine`
-    x / |x|; a vector of zeros stays 0.
+    x / ‖x‖; a vector of zeros stays 0.
 
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """

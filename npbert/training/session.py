@@ -14,7 +14,7 @@ from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.parallel import check_same
 from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
-from npbert.training.watchers import EVENTS_FOLDER, Bar, Log, TensorBoard
+from npbert.training.watchers import EVENTS_FOLDER, Bar, log, tensorboard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -50,8 +50,8 @@ def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Itera
             save_settings(trainer.settings, folder)
             after = trainer.step
             bar = stack.enter_context(closing(Bar(trainer.progress.total_steps, done=after, asked=asked)))
-            board = TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1)
-            trainer.watchers = [Log(folder, after_step=after).after, board.after, bar.after]
+            board = tensorboard(folder / EVENTS_FOLDER, first_step=after + 1)
+            trainer.watchers = [log(folder, after_step=after), board, bar.after]
             if news:
                 bar.say(news)
         yield asked

@@ -23,7 +23,7 @@ from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.accumulate import StepLosses
 from npbert.training.parallel import Shares
 from npbert.training.settings import TrainerSettings, differences
-from npbert.training.watchers import Data, Evaluation, Step
+from npbert.training.watchers import Data, Evaluation, Watcher
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
@@ -58,10 +58,6 @@ class Progress:
     losses: list[StepLosses] = field(default_factory=list)
     total_steps: int = 0
 
-    def __post_init__(self) -> None:
-        """Make a place of JSON's list."""
-        self.place = Position(*self.place)
-
     def batches(self, data: Data) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
         without a batch.
@@ -81,7 +77,6 @@ class Resumable:
     Several processes call a method together, and process 0 writes.
 
     watchers: called with each step after its evaluation, before the state is saved; and with a step that is not finite.
-    They write, draw or show, and do not change the model.
     """
 
     def __init__(
@@ -108,7 +103,7 @@ class Resumable:
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.inputs: dict[str, str] = {}
-        self.watchers: list[Callable[[Step], object]] = []
+        self.watchers: list[Watcher] = []
 
     @property
     def step(self) -> int:
@@ -159,6 +154,7 @@ class Resumable:
         try:
             steps, settings, reads = (head[name] for name in ("steps", "settings", "reads"))
             progress = Progress(**head["progress"])
+            progress.place = Position(*progress.place)  # a list in JSON
         except (LookupError, TypeError) as error:
             raise FileError(f"{file.path} is of another version of npbert: {error}") from error
         if others := differences(settings, self._settings()):

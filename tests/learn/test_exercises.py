@@ -35,7 +35,7 @@ MENDED = [
         "missing step",
         "a short gradient afterwards, the gradient afterwards, the result",
     ),
-    (4, "blind_p_of_the_sum_forgotten", "result", "dx"),
+    (11, "rows_by_place", "result", "dE"),
     (9, "blind_nothing_past", "overwritten", "dz"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""

@@ -106,13 +106,6 @@ class Code:
             text = text[:first] + new.encode() + text[last:]
         return text[start:].decode()
 
-    def with_lines_of(self, other: Code, first: int, last: int) -> Code:
-        """Return a copy with lines of another version of the code, by their numbers."""
-        lines, others = (code.text.splitlines(keepends=True) for code in (self, other))
-        here = slice(first - self.first, last - self.first + 1)
-        lines[here] = others[here]
-        return replace(self, text=b"".join(lines))
-
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Return the runnable function. step: called in each round of a loop; hook: called where an edit says so.
 

@@ -38,13 +38,13 @@ def measure_steps(communicator: Communicator, name: str, passes: int, sequences:
     batch = Batch(**{kind: np.resize(array, (count, *array.shape[1:])) for kind, array in arrays.items()})
     model = BertForPreTraining(BertConfig(**config), rng=np.random.default_rng(0))
     shares = Shares(model, communicator)
-    optimizer = AdamW(shares.own.values(), lr=1e-4, weight_decay=0.01)
+    optimizer = AdamW(shares.parameters, lr=1e-4, weight_decay=0.01)
     norm = 0.0
     sums: Sums = {}
 
     def gradients() -> None:
         nonlocal sums
-        model.zero_grad()
+        shares.zero_grad()
         _, sums = gradients_of(model, batch, [0, optimizer.steps], shares, parts=parts)
 
     def add_up() -> None:

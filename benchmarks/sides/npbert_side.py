@@ -22,10 +22,10 @@ def training_step(task: Task) -> Step:
     else:
         model = BertForPreTraining(BertConfig(**task.config), rng=rng)
     shares = Shares(model, ALONE)
-    optimizer = AdamW(shares.own.values(), lr=task.learning_rate, weight_decay=task.weight_decay)
+    optimizer = AdamW(shares.parameters, lr=task.learning_rate, weight_decay=task.weight_decay)
 
     def step(batch: Arrays) -> float:
-        model.zero_grad()
+        shares.zero_grad()
         losses, gradients = gradients_of(model, Batch(**batch), [0, optimizer.steps], shares)
         optimizer.step(clip_factor(shares.add_up(gradients), MAX_NORM))
         return losses.total

@@ -7,7 +7,6 @@ import shutil
 import sys
 from collections.abc import Iterable
 from itertools import compress
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -185,9 +184,8 @@ class SearchCommand(VectorCommand):
 
     def _read_vectors(self, embed: Embed, count: int) -> Any:
         try:
-            with Path(self.vectors).open("rb") as file:
-                vectors = np.lib.format.read_array(file, allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            vectors = np.lib.format.open_memmap(self.vectors, mode="r")
+        except ValueError as error:
             raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
         shape = count, embed.model.config.hidden_size
         if vectors.shape != shape:

@@ -19,7 +19,7 @@ than a thread's wait for Python's lock."""
 
 
 def rowwise(expression: Callable[..., Any], *arrays: Array) -> Any:
-    """Return expression(*arrays), for an expression that treats every row separately.
+    """Return `expression(*arrays)`, for an expression that treats every row separately.
 
     arrays: (N, ...) with the same N. The expression gets some rows of each, or small arrays whole. It returns an array
     (N, ...) or a tuple of them, and so does rowwise.

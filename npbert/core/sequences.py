@@ -58,4 +58,4 @@ class Sequences:
 
 def _places(lengths: Array) -> Array:
     """Return 0, 1, 2, … for each of the lengths."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.concatenate([np.arange(length) for length in lengths])

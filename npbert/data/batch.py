@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from npbert.compute import Array
 from npbert.core import IGNORED, check_integers
 from npbert.display import titled
 from npbert.io import at_least, counted
+
+if TYPE_CHECKING:  # for editors and mypy: at run time, an extra may be missing
+    import tokenizers
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 _OTHER_KINDS = {"labels": "f", "sample_weight": "f", "attention_mask": "b"}  # than integers, as in a dtype
@@ -121,25 +124,13 @@ class Batch(_Named):
         return f"{shown}  ->  {', '.join(said)}" if said else shown
 
 
-class Encoding(Protocol):
-    """A text as tokens: a `tokenizers.Encoding`.
+Encoding: TypeAlias = "tokenizers.Encoding"
+"""A text as tokens.
 
-    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
-    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
-    that were cut.
-    """
-
-    ids: list[int]
-    type_ids: list[int]
-    attention_mask: list[int]
-    tokens: list[str]
-    offsets: list[tuple[int, int]]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    overflowing: list[Encoding]
-
-    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
-        """Return the first character of the word in the text with this number, and the one after its last."""
+ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
+its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
+that were cut. word_to_chars(word, sequence): the first character of a word, and the one after its last.
+"""
 
 
 class Ids(NamedTuple):

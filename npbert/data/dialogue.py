@@ -6,7 +6,7 @@ They are from many BERT tutorials, with their slips ("Thanks you").
 from dataclasses import dataclass
 
 from npbert.data.tokenizer import Tokenizer
-from npbert.data.tokenizer_files import bert_tokenizer, numbered
+from npbert.data.tokenizer_files import numbered
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
 from npbert.io import Wanted, import_extra
@@ -70,7 +70,7 @@ def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     It cleans a text as `split_words` does: lower case, without the punctuation. (Extra: hf.)
     """
     library = import_extra("tokenizers")
-    tokenizer = bert_tokenizer(numbered([*vocabulary.tokens, UNKNOWN]))
+    tokenizer = library.BertWordPieceTokenizer(numbered([*vocabulary.tokens, UNKNOWN]))
     no_punctuation = library.normalizers.Replace(library.Regex(f"[{PUNCTUATION}]"), "")
     tokenizer.normalizer = library.normalizers.Sequence([tokenizer.normalizer, no_punctuation])
     return Tokenizer(tokenizer)

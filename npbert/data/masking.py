@@ -1,10 +1,9 @@
 """Masking for the masked language model: the choice of words, and their replacements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.vocabulary import Vocabulary
 from npbert.io.errors import SHARE, at_least
@@ -39,37 +38,22 @@ def mask_words(
         raise ValueError(f"input_ids is {vocabulary.decode(input_ids)}, wanted a word to mask")
     count = min(max(1, round(probability * len(input_ids))), max_predictions, len(candidates))
 
-    masked, labels = list(input_ids), [IGNORED] * len(input_ids)
-    chosen: Iterable[int]
-    if whole_words:
-        chosen = _choose_words(np.split(candidates, _word_starts(candidates, input_ids, vocabulary)), count, rng)
+    chosen: list[int] = []
+    if whole_words:  # a token begins a word if it continues none, or follows a gap
+        begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
+        words = np.split(candidates, np.flatnonzero(begins[1:]) + 1)
+        for index in rng.permutation(len(words)):
+            if not chosen or len(chosen) + len(words[index]) <= count:
+                chosen += words[index].tolist()
     else:
-        chosen = rng.choice(candidates, size=count, replace=False)
+        chosen = rng.choice(candidates, size=count, replace=False).tolist()
+
+    masked, labels = list(input_ids), [IGNORED] * len(input_ids)
     for position in chosen:
         labels[position] = input_ids[position]
-        masked[position] = _stand_in(input_ids[position], vocabulary, rng)
+        draw = rng.random()
+        if draw < 0.8:
+            masked[position] = vocabulary.mask_id
+        elif draw < 0.9:
+            masked[position] = int(rng.choice(vocabulary.word_ids))
     return masked, labels
-
-
-def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Vocabulary) -> Array:
-    """Return the candidates, after the first, that begin a word: those that continue none, or follow a gap."""
-    begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
-    return np.flatnonzero(begins[1:]) + 1
-
-
-def _choose_words(words: Sequence[Array], count: int, rng: np.random.Generator) -> list[int]:
-    """Return the positions of words in random order, at most `count`, but always those of the first word."""
-    chosen: list[int] = []
-    for index in rng.permutation(len(words)):
-        if not chosen or len(chosen) + len(words[index]) <= count:
-            chosen += words[index].tolist()
-    return chosen
-
-
-def _stand_in(word: int, vocabulary: Vocabulary, rng: np.random.Generator) -> int:
-    draw = rng.random()
-    if draw < 0.8:
-        return vocabulary.mask_id
-    if draw < 0.9:
-        return int(rng.choice(vocabulary.word_ids))
-    return word

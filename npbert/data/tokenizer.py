@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from npbert.data.batch import Batch, Encoding, Ids, pad
+from npbert.data.corpus import Corpus
 from npbert.data.tokenizer_files import (
     CONFIG_FILE,
     SPECIAL,
-    bert_tokenizer,
     cutting_tokenizer,
     panics_named,
     read_tokenizer,
     settings_of,
 )
-from npbert.data.vocabulary import Vocabulary, learn_vocabulary
+from npbert.data.vocabulary import COUNT, LONGEST_WORD, Vocabulary, alphabet
 from npbert.display import titled
-from npbert.io import FileError, model_file, write_json, write_text
+from npbert.io import FileError, InputError, import_extra, model_file, write_json, write_text
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -29,8 +29,8 @@ Text: TypeAlias = "str | tuple[str, str]"
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
 """The first character of a token that begins a word: for byte pairs (a space, as one character), and for Unigram."""
 
-AT_ONCE = 1024
-"""The number of texts encoded at a time, if only their ids are wanted."""
+_AT_ONCE = 10_000
+"""The most repetitions of a word in one text for the library."""
 
 
 class Tokenizer(Vocabulary):
@@ -106,13 +106,38 @@ class Tokenizer(Vocabulary):
         """Return a new tokenizer with a vocabulary of at most `vocab_size` tokens, learned from the text in `files`.
         The same text gives the same vocabulary.
 
-        min_frequency: the least count of a piece of several characters.
+        min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
 
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
-        tokens and characters.
+        tokens and characters, or a min_frequency below 1.
         """
-        ids = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
-        return cls(bert_tokenizer(ids, lowercase=lowercase))
+        COUNT.check("vocab_size", vocab_size)
+        COUNT.check("min_frequency", min_frequency)
+        build = import_extra("tokenizers").BertWordPieceTokenizer
+        library = build(lowercase=lowercase)
+        clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
+        texts = chain.from_iterable(Corpus(files))
+        words = Counter(word for text in texts for word, _ in split(clean(text)) if len(word) <= LONGEST_WORD)
+        characters, pieces = alphabet(words)
+        first = [*SPECIAL.values(), *pieces]
+        if vocab_size < len(first):
+            tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
+            raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")
+        repeated = (
+            f"{word} " * min(_AT_ONCE, count - done)
+            for word, count in words.items()
+            for done in range(0, count, _AT_ONCE)
+        )
+        library.train_from_iterator(
+            repeated,
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
+            initial_alphabet=characters,
+            limit_alphabet=len(characters),
+            show_progress=False,
+        )
+        return cls(build(library.get_vocab(), lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, tokenizer_config.json and, for WordPiece, vocab.txt into `folder`, which is created if
@@ -148,34 +173,26 @@ class Tokenizer(Vocabulary):
         """Return all token ids of each text, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
-    def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
+    def encode(
+        self, texts: Sequence[Text | Sequence[str]], *, max_length: int | None = None, is_pretokenized: bool = False
+    ) -> list[Encoding]:
         """Return the texts, or pairs, as tokens, cut to `max_length` tokens, the longer text of a pair first.
 
-        Raises: TypeError for one string, and for values that are neither texts nor pairs; ValueError for a max_length
-        below one token of each text, and for half of a character; FileError if the tokenizer fails on a text.
+        is_pretokenized: True for texts that are lists of words. Their `word_ids` are the numbers of the words.
+
+        Raises: TypeError for one string, and for values that are neither texts nor pairs, or not lists of words;
+        ValueError for a max_length below one token of each text, and for half of a character; FileError if the
+        tokenizer fails on a text.
         """
-        return list(self._encoded(texts, max_length))
-
-    def encode_ids(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Ids]:
-        """Return only the model's input of each text, for many texts. Otherwise as encode."""
-        return [
-            Ids(np.array(each.ids, np.int32), np.array(each.type_ids, np.int32), bool(each.overflowing))
-            for each in self._encoded(texts, max_length)
-        ]
-
-    def _encoded(self, texts: Sequence[Text], max_length: int | None) -> Iterator[Encoding]:
-        """Check the texts, and yield the encoding of each."""
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
-        for index, text in enumerate(texts):
-            if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
-                raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        for start in range(0, len(texts), AT_ONCE):
-            yield from self._encodings(texts[start : start + AT_ONCE], max_length)
-
-    def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
-        """Return sentences of words as tokens. Their `word_ids` are the numbers of the words."""
-        return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
+        for text in texts:
+            are_strings = isinstance(text, tuple | list) and all(isinstance(part, str) for part in text)
+            if is_pretokenized and not are_strings:
+                raise TypeError(f"a text is {text!r}, wanted a list of words")
+            if not (is_pretokenized or isinstance(text, str) or (are_strings and len(text) == 2)):
+                raise TypeError(f"a text is {text!r}, wanted a string or a pair of strings")
+        return self._encodings(texts, max_length, is_pretokenized=is_pretokenized)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
         """Return `[CLS] question [SEP] part of the passage [SEP]`, each of at most `max_length` tokens. The parts cover

@@ -4,7 +4,7 @@ and the settings next to it, read as transformers reads them."""
 import base64
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -50,16 +50,6 @@ _USUAL = {  # the default special tokens of transformers' classes
 }
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
-
-
-def bert_tokenizer(ids: Mapping[str, int], **options: Any) -> Any:
-    """Return the library's tokenizer with BERT's rules, as transformers makes it.
-
-    A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
-
-    ids: of the tokens.   options: special tokens by their settings, and options of its BertNormalizer.
-    """
-    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **options)
 
 
 def numbered(tokens: Sequence[str]) -> dict[str, int]:
@@ -223,7 +213,7 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     if is_bert:
         normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
         ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}
-        tokenizer = bert_tokenizer({**ids, **stored["model"]["vocab"]}, **special, **normalizer)
+        tokenizer = library.BertWordPieceTokenizer({**ids, **stored["model"]["vocab"]}, **special, **normalizer)
     else:
         tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
         growth = _growth(stored["normalizer"] or {})

@@ -1,8 +1,9 @@
 """PretrainingData: from a corpus to masked batches, in a new random order every epoch. pack: from sentences to
 sequences, single or in pairs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,8 @@ class PretrainingData:
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Example] = []
         for number, sentences in pieces.items():
-            draw_other = self._drawing(number, pieces, rng)
-            texts = pack(
-                sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
-            )
+            drawn = self._drawn(number, pieces, rng)
+            texts = pack(sentences, max_length=self.max_length, objective=self.objective, drawn=drawn, rng=rng)
             examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
         is_word = self.tokenizer.is_word  # a text may be all [UNK]
         examples = [example for example in examples if is_word[example.input_ids].any()]
@@ -84,23 +83,20 @@ class PretrainingData:
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
 
-    def _drawing(
+    def _drawn(
         self, number: int, pieces: dict[int, list[Sentence]], rng: np.random.Generator
-    ) -> Callable[[], Sequence[Sentence]]:
-        """Return a function that draws sentences: those from a random place in a random piece of another document than
-        that of piece `number`. It is in the group, or else in the corpus; or any of the group if it is the only
+    ) -> Iterator[Sequence[Sentence]]:
+        """Yield drawn sentences without end: those from a random place in a random piece of another document than that
+        of piece `number`. It is in the group, or else in the corpus; or any of the group if it is the only
         document."""
         of = self.corpus.pieces
         own = of[number].document
         others = [other for other in pieces if of[other].document != own]
         others = others or [other for other, piece in enumerate(of) if piece.document != own] or list(pieces)
-
-        def draw() -> Sequence[Sentence]:
+        while True:
             other = others[int(rng.integers(len(others)))]
             sentences = pieces[other] if other in pieces else self._tokens(other)
-            return sentences[int(rng.integers(len(sentences))) :] if sentences else []
-
-        return draw
+            yield sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
 
 def pack(
@@ -108,14 +104,14 @@ def pack(
     *,
     max_length: int,
     objective: str,
-    draw_other: Callable[[], Sequence[Sentence]],
+    drawn: Iterator[Sequence[Sentence]],
     rng: np.random.Generator,
 ) -> Iterator[Packed]:
     """Return the sentences of one piece of a document as sequences of at most `max_length` tokens, with special tokens.
 
     Sentences are taken until they fill a sequence; for 1 sequence in 10, until a random shorter length, so the model
     also sees short ones. A pair is split at a random sentence. For next-sentence prediction, half of the pairs get a
-    second text from `draw_other()`, sentences from a random place of another document, and their own sentences are used
+    second text from `drawn`, sentences from a random place of another document, and their own sentences are used
     again. A drawn text that begins like the true one is drawn again, so no label is false; without another text, the
     pair keeps its true one. The longer text is cut at a random end. (Devlin et al. 2018, appendix A.2, and its code;
     order: Lan et al. 2020, section 3.1.)
@@ -137,14 +133,16 @@ def pack(
         label = IS_NEXT
         if objective == "nsp" and (not second or rng.random() < 0.5):
             true_next = second or _joined(sentences[end : end + 1])
-            drawn = _draw_other_text(draw_other, true_next, target - len(first))
-            if drawn:
+            other = _other_text(drawn, true_next, target - len(first))
+            if other:
                 position -= len(chunk) - split
-                second, label = drawn, NOT_NEXT
+                second, label = other, NOT_NEXT
         elif objective == "sop" and rng.random() < 0.5:
             first, second, label = second, first, NOT_NEXT
         if first and second:
-            yield *_cut_pair(first, second, room, rng), label
+            short = min(len(first), len(second))  # the longer loses one token at a time
+            first = _cut(first, max(room - short, (room + 1) // 2), rng)
+            yield first, _cut(second, room - len(first), rng), label
 
 
 def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
@@ -160,16 +158,13 @@ def _joined(sentences: Sequence[Sentence]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
 
 
-def _draw_other_text(
-    draw_other: Callable[[], Sequence[Sentence]], true_next: list[int], length: int
-) -> list[int] | None:
-    """Return a text of at least `length` tokens, if possible, that does not begin like `true_next`."""
-    for _ in range(_DRAWS):
-        sentences = draw_other()
-        drawn = _joined(sentences[: _fill(sentences, 0, max(1, length))])
-        shared = min(len(drawn), len(true_next))
-        if drawn and not (shared and drawn[:shared] == true_next[:shared]):
-            return drawn
+def _other_text(drawn: Iterator[Sequence[Sentence]], true_next: list[int], length: int) -> list[int] | None:
+    """Return a drawn text of at least `length` tokens, if possible, that does not begin like `true_next`."""
+    for sentences in islice(drawn, _DRAWS):
+        text = _joined(sentences[: _fill(sentences, 0, max(1, length))])
+        shared = min(len(text), len(true_next))
+        if text and not (shared and text[:shared] == true_next[:shared]):
+            return text
     return None
 
 
@@ -177,11 +172,3 @@ def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
     surplus = max(0, len(tokens) - room)
     front = int(rng.binomial(surplus, 0.5))
     return tokens[front : front + room]
-
-
-def _cut_pair(first: list[int], second: list[int], room: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Return both texts, cut to the room: the longer loses one token at a time, at a random end."""
-    short = min(len(first), len(second))
-    longest = max(room - short, (room + 1) // 2)
-    first = _cut(first, longest, rng)
-    return first, _cut(second, room - len(first), rng)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape
+from npbert.core import Parameter
 from npbert.gradcheck.exact.run import check_linear, named
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -29,13 +29,13 @@ class Call:
     """A forward on a new tape, which sets gradients to 0, and its backward, with copies of all arguments."""
 
     def __init__(self, function: ScalarFunction) -> None:
-        self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
+        self.function, self.dy = function, tuple(map(copied, function.dy))
         for parameter in function.parameters.values():
             parameter.zero_grad()
         inputs = dict(zip(function.input_names, map(copied, function.inputs), strict=True))
         held = SimpleNamespace(**inputs | named("dy", self.dy))
         self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
-        self.y = function.layer.forward(*inputs.values(), tape=self.tape)
+        self.y, self.tape = function.forward(*inputs.values())
         if names := changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
         self.returned = snapshot(named("y", self.y))
@@ -151,8 +151,8 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
 
 
 def _check_outputs(function: ScalarFunction) -> None:
-    for rng in (function.rng, None):
-        both = (as_tuple(function.forward(Tape(copy.deepcopy(rng), keeps=keeps))) for keeps in (True, False))
+    for options in ({}, {"rng": None}):
+        both = (as_tuple(function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
                 raise GradientError("forward returns another y without a tape than with one")

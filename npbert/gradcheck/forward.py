@@ -58,7 +58,7 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
     for position, value in enumerate(inputs[: form.given] if isinstance(form, Form) else ()):
-        if is_float_array(value) and np.isfinite(value).all() and value.any():
+        if is_float_array(value) and 0 < magnitude(value) < np.inf:
             name, unit = form.input_names[position], value / magnitude(value)
             for sign in (1, -1):
                 sizes = [_largest(_with(form, inputs, position, sign * size * unit)) for size in _SIZES]

@@ -24,7 +24,7 @@ _FRACTIONS = 64
 class Floats(NamedTuple):
     """A forward and a backward on the user's floats.
 
-    y: forward's output. gradients: by name. epsilon: of the coarsest dtype.
+    y: forward's output. gradients: by name. epsilon: of the coarsest dtype of variables and inputs.
     """
 
     y: Outputs
@@ -47,8 +47,7 @@ class ScalarFunction:
         """The layer's parameters by name, and those that `named_parameters` does not find, in a slot, a set or an
         object that is not a layer."""
         found = dict(named_parameters(self.layer))
-        known = set(map(id, found.values()))
-        hidden = [each for each in self.things if isinstance(each, Parameter) and id(each) not in known]
+        hidden = [each for each in self.things if isinstance(each, Parameter) and each not in found.values()]
         return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
 
     @cached_property
@@ -140,13 +139,14 @@ class ScalarFunction:
             values[name][...] += t * by
         return self.unchanged(values)
 
-    def forward(self, tape: Tape) -> Any:
-        """Return y."""
-        return self.layer.forward(*self.inputs, tape=tape)
+    def forward(self, *inputs: Any, **options: Any) -> tuple[Any, Tape]:
+        """Return y and the tape, always with the same dropout. inputs: instead of its own. options: of the tape."""
+        tape = Tape(**{"rng": copy.deepcopy(self.rng), **options})
+        return self.layer.forward(*(inputs or self.inputs), tape=tape), tape
 
     def outputs(self) -> Outputs:
-        """Return a copy of y, always with the same dropout."""
-        y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
+        """Return a copy of y."""
+        y, _ = self.forward(*map(copied, self.inputs))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
     def terms(self) -> Array:
@@ -198,13 +198,12 @@ class ScalarFunction:
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
         with self.unchanged():
-            tape = Tape(copy.deepcopy(self.rng))
-            y = self.forward(tape)
+            y, tape = self.forward()
             ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-        arrays = [*ys, *gradients.values(), *self.variables.values(), *self.inputs]
+        arrays = [*self.variables.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 

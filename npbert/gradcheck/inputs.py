@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 from collections.abc import Callable
-from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> An
         return copy(value)
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
-    fields = [field.name for field in dataclasses.fields(value) if field.init]
+    fields = (field.name for field in dataclasses.fields(value) if field.init)
     return dataclasses.replace(value, **{name: copied(getattr(value, name), copy) for name in fields})
 
 
@@ -86,17 +85,17 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
     """Return a function's argument names; with `required`, only those without a default."""
     try:
         parameters = inspect.signature(_unwrapped(function)).parameters.values()
-    except (TypeError, ValueError):  # a ufunc has no signature
+    except (TypeError, ValueError):  # no signature, as of a ufunc
         return []
     named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return [one.name for one in named if not required or one.default is one.empty]
 
 
 def _unwrapped(function: Any) -> Any:
-    """Return the function within a decorator's wrapper of any arguments, or else the function itself."""
+    """Return the function within a decorator's wrapper of any arguments, or else the function itself. Raises: TypeError
+    for a callable object of any arguments."""
     kinds = [one.kind for one in inspect.signature(function).parameters.values()]
-    takes_anything = kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
-    if not (takes_anything and isinstance(function, FunctionType | MethodType)):
+    if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
         return function
     functions = filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
     wrapped = [each for each in functions if each.__code__ is not function.__code__]

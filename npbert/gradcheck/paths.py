@@ -1,7 +1,7 @@
 """The contents of an object by their paths, such as layers[0].params["W"]."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +13,9 @@ from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
+
+Pair = tuple[str, Any]
+"""A path, and its value."""
 
 Values = dict[str, Any]
 """The contents of an object, by path."""
@@ -52,7 +55,7 @@ def is_numeric(value: Any) -> bool:
     return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
 
 
-def members(path: str, thing: Any) -> list[tuple[str, Any]]:
+def members(path: str, thing: Any) -> list[Pair]:
     """Return the contents of an object, each with its path."""
     if isinstance(thing, dict):
         return [(f'{path}["{key}"]', value) for key, value in thing.items()]
@@ -71,9 +74,7 @@ def listed(thing: Any, path: str) -> Values:
     return dict(leaves(thing, lambda each: not isinstance(each, list | tuple | dict), path))
 
 
-def leaves(
-    thing: Any, is_leaf: Function, path: str = "", inside: Callable[[str, Any], list[tuple[str, Any]]] = members
-) -> Iterator[tuple[str, Any]]:
+def leaves(thing: Any, is_leaf: Function, path: str = "", inside: Function = members) -> Iterator[Pair]:
     """Yield each leaf in an object with its path, at every path where it is; the contents of any other object once.
 
     inside(path, thing): the contents of an object."""
@@ -105,9 +106,9 @@ def changed(before: Values) -> list[str]:
     return [path for path, (value, copied) in before.items() if not np.array_equal(value, copied, equal_nan=True)]
 
 
-def once(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def once(pairs: Iterable[Pair]) -> list[Pair]:
     """Return each value once, with its first path."""
-    found = dict[int, tuple[str, Any]]()
+    found = dict[int, Pair]()
     for path, value in pairs:
         found.setdefault(id(value), (path, value))
     return list(found.values())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.display import with_title
+from npbert.display import titled, with_title
 from npbert.gradcheck.explain.finding import Finding, describe
 from npbert.gradcheck.inputs import Outputs, magnitude
 
@@ -84,7 +84,7 @@ class Comparison:
         return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Proof:
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
@@ -110,7 +110,7 @@ class Proof:
                 f"proved: {self.derivatives:,} derivatives, in exact integer arithmetic ({1e3 * self.seconds:.0f} ms)"
             )
         if self.wrong:
-            return with_title("\n".join(["refuted: wrong gradients", *map(_refuted, self.wrong)]))
+            return titled("refuted: wrong gradients", *map(_refuted, self.wrong))
         return f"{self.verdict}: {self.reason}"
 
 
@@ -121,7 +121,7 @@ def _refuted(array: Comparison) -> str:
     return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Report:
     """The result of a gradient check, true if all derivatives are right.
 

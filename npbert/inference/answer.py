@@ -88,7 +88,7 @@ class Answer(Task):
         all of it in the passage, and its probability is e^score / Σ e^score over the legal spans of all windows. A span
         in two windows counts once.
         """
-        spans: list[tuple[Encoding, int, int]] = []
+        spans: list[tuple[Any, int, int]] = []
         scores = []
         for window, (start_scores, end_scores) in zip(windows, logits, strict=True):
             tokens = np.flatnonzero([sequence == 1 for sequence in window.sequence_ids])  # (P,)

@@ -127,7 +127,7 @@ class Tag(ForTexts[TaggedText]):
     model_class = BertForTokenClassification
     model: BertForTokenClassification
 
-    def result(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
+    def result(self, text: str | Sequence[str], encoding: Any, logits: Array) -> TaggedText:
         names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
         for scores, number in zip(Softmax()(logits), first_tokens(encoding), strict=True):
@@ -138,17 +138,19 @@ class Tag(ForTexts[TaggedText]):
                 start = sum(len(word) + 1 for word in text[:number])
                 end = start + len(text[number])
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
+        entities = []
+        with suppress(ValueError):  # tags without such a scheme
+            for type_, first, last in find_entities([word.tag for word in words]):
+                parts = words[first:last]
+                start, end, score = parts[0].start, parts[-1].end, sum(word.score for word in parts) / len(parts)
+                entities.append(NamedEntity(type_, whole[start:end], score, start, end))
         rest = {word for part in encoding.overflowing for word in part.word_ids}
-        return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
+        return TaggedText(words, entities, len(rest.difference(encoding.word_ids)))
 
     def _encode(self, texts: list[Any]) -> list[Encoding]:
         """Return the texts, or lists of words, as tokens."""
-        if all(isinstance(text, str) for text in texts):
-            return self.tokenizer.encode(texts, max_length=self.max_length)
-        for number, text in enumerate(texts, start=1):
-            if isinstance(text, str) or not all(isinstance(word, str) for word in text):
-                raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")
-        return self.tokenizer.encode_words(texts, max_length=self.max_length)
+        are_words = not all(isinstance(text, str) for text in texts)
+        return self.tokenizer.encode(texts, max_length=self.max_length, is_pretokenized=are_words)
 
     def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
         """Return an array (W, C) for each text: the logits of its W words, by their first tokens."""
@@ -163,16 +165,6 @@ def first_tokens(encoding: Encoding) -> dict[int, int]:
         if word is not None:
             places.setdefault(word, token)
     return places
-
-
-def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
-    found = []
-    with suppress(ValueError):  # tags without such a scheme
-        for type_, first, last in find_entities([word.tag for word in words]):
-            parts = words[first:last]
-            start, end, score = parts[0].start, parts[-1].end, sum(word.score for word in parts) / len(parts)
-            found.append(NamedEntity(type_, text[start:end], score, start, end))
-    return found
 
 
 def find_entities(tags: Sequence[str]) -> list[tuple[str, int, int]]:

@@ -35,6 +35,7 @@ class Embed(Task):
         `mean`, their mean                                `cls`, the vector of [CLS]
         `mean_sqrt_len_tokens`, their sum / √how many     `pooler`, that of [CLS] after the pooler, as heads read it
         `max`, the largest value in each column
+
     layer: the hidden state to pool, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
     normalize: make every vector of length 1, so that a dot product is a cosine.
     similarity_fn_name: `cosine` or `dot`, the comparison in `similarity` and `semantic_search`.
@@ -173,7 +174,7 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
 
 def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None) -> Array:
     """Return vectors (N, D) as numbers of the dtype, scaled so that dot products are the similarities: for `cosine`
-    x / |x|; a vector of zeros stays 0.
+    x / ‖x‖; a vector of zeros stays 0.
 
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """
@@ -210,27 +211,19 @@ def semantic_search(
     """
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
-    best = [(np.empty(0), np.empty(0, int))] * len(queries)
+    best = [(np.empty(0), np.empty(0, int))] * len(queries)  # so far, of each query: scores, best first, and indices
     for start in range(0, len(corpus), LARGEST_PIECE):
         piece = corpus[start : start + LARGEST_PIECE]
         for first in range(0, len(queries), QUERIES_AT_ONCE):
             some = queries[first : first + QUERIES_AT_ONCE]
             scores = similarity(some, piece, similarity_fn_name=similarity_fn_name)
-            for number, row in enumerate(scores, start=first):
-                best[number] = _best(*best[number], row, start, top_k)
+            for number, new in enumerate(scores, start=first):
+                known, ids = best[number]
+                candidates = np.flatnonzero(new >= known[-1]) if len(known) >= top_k else np.arange(len(new))
+                known, ids = np.concatenate([known, new[candidates]]), np.concatenate([ids, candidates + start])
+                order = np.argsort(-known, kind="stable")[:top_k]
+                best[number] = known[order], ids[order]
     return [list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best]
-
-
-def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tuple[Array, Array]:
-    """Return the `top_k` highest of the scores so far and the new ones, best first, with their indices; the lower index
-    first for equal scores.
-
-    scores, ids: so far, best first   new: the scores of the indices from `first` on
-    """
-    candidates = np.flatnonzero(new >= scores[-1]) if len(scores) >= top_k else np.arange(len(new))
-    scores, ids = np.concatenate([scores, new[candidates]]), np.concatenate([ids, candidates + first])
-    order = np.argsort(-scores, kind="stable")[:top_k]
-    return scores[order], ids[order]
 
 
 def _rows(vectors: Any, name: str) -> Array:

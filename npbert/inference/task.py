@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data import Batch, Tokenizer
+from npbert.data import Batch, Ids, Tokenizer
 from npbert.display import titled
 from npbert.io import (
     ALONE,
@@ -27,6 +27,9 @@ from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
 """The tokens of a batch, with padding: enough for fast products, in little memory."""
+
+TEXTS_AT_ONCE = 1024
+"""The number of texts encoded at a time."""
 
 MANY = 256
 """From this many texts on there is a progress bar on a terminal."""
@@ -104,7 +107,12 @@ class Task:
 
     def _encode(self, texts: list[Any]) -> list[Any]:
         """Return only the Ids of the texts, as whole encodings of many take much memory."""
-        return self.tokenizer.encode_ids(texts, max_length=self.max_length)
+        found: list[Ids] = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            for each in self.tokenizer.encode(texts[start : start + TEXTS_AT_ONCE], max_length=self.max_length):
+                ids, types = np.array(each.ids, np.int32), np.array(each.type_ids, np.int32)
+                found.append(Ids(ids, types, bool(each.overflowing)))
+        return found
 
     def batch(self, encodings: Sequence[Any]) -> Batch:
         """Return the batch of the encodings that the model reads."""
@@ -145,8 +153,11 @@ class Task:
         lengths = [self.length(encoding) for encoding in encodings]
         own = self.communicator.own(list(batches_by_length(lengths, batch_size=batch_size)))
         found: dict[int, Any] = {}
-        quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
-        with _progress(sum(map(len, own)), show_progress_bar) as progress, quiet:
+        total = sum(map(len, own))
+        is_chosen = show_progress_bar is not None or total < MANY or is_quiet()
+        is_hidden = not show_progress_bar if is_chosen else None  # None: unless standard error is a terminal
+        bar = import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)
+        with bar as progress, np.errstate(over="ignore", invalid="ignore"):  # check_finite rejects the results
             for numbers in own:
                 batch = self.batch([encodings[number] for number in numbers])
                 found.update(zip(numbers, compute(batch), strict=True))
@@ -217,10 +228,3 @@ def batches_by_length(
         count = max(1, min(tokens // max(1, lengths[order[0]]), batch_size or len(order)))
         yield order[:count]
         del order[:count]
-
-
-def _progress(total: int, wanted: bool | None) -> Any:
-    """Return a progress bar, perhaps a hidden one."""
-    is_chosen = wanted is not None or total < MANY or is_quiet()
-    is_hidden = not wanted if is_chosen else None  # None: unless standard error is a terminal
-    return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

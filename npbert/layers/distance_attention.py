@@ -1,13 +1,12 @@
 """DistanceAttention: attention whose scores also depend on the distance of two words."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array, Piece, attention_pieces, scatter_add
 from npbert.core import Sequences, Tape
-from npbert.layers.dot_product_attention import DotProductAttention, _transposed
+from npbert.layers.dot_product_attention import DotProductAttention
 from npbert.layers.relative_bias import RelativeBias
 from npbert.layers.softmax import softmax_backward
 
@@ -51,15 +50,12 @@ class DistanceAttention(DotProductAttention):
         gradients add up. Out of reach P is 0, and so is dS.
         """
         distances, _, db = near
-        dv = _transposed(self.dropout.apply(p, mask)) @ dc
-        da = dc @ _transposed(v)
-        ds = softmax_backward(self.dropout.apply(da, mask), p)
         if self.bias:
+            ds = softmax_backward(self.dropout.apply(dc @ v.mT, mask), p)
             of_distance = distances.reshape(-1) + len(db) // 2  # (n·R·T,)
             of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
             scatter_add(db, of_distance, of_heads)  # each head of each distance adds up its dS
-        dqk = ds * (1 / math.sqrt(q.shape[-1]))
-        return dqk @ k, _transposed(dqk) @ q, dv
+        return super().attend_backward(dc, q, k, v, p, mask)
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """(dq, dk, dv), piece by piece. A number of b is in all pieces, so their db add up, and so does a key's

@@ -23,8 +23,9 @@ class DotProductAttention(Layer):
     give nearly all weight to the largest. (Vaswani et al. 2017, section 3.2.1; dropout as in BERT's code.)
 
     Rows are real tokens, and each sequence has a separate product, so no padding needs a mask. `attend` and
-    `attend_backward` are the formula and its derivative, for R queries and T keys of d features. The other methods pass
-    them a few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
+    `attend_backward` are the formula and its derivative, for R queries and T keys of d features; k.mT is Kᵀ, with the
+    last two axes swapped. The other methods pass them a few heads of a few sequences of one length at a time, so that
+    the scores stay in the processor's cache.
     Chapter 6 of docs/ derives it; in exercise 10 you do.
 
     Raises: ValueError if H does not divide D, or if q, k, v and the sequences do not fit together; TypeError if their
@@ -46,7 +47,7 @@ class DotProductAttention(Layer):
 
     def scores(self, q: Array, k: Array) -> Array:
         """Return S = Q Kᵀ/√d. (Q is scaled before the product, as it is smaller than the result.)"""
-        return (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        return (q * (1 / math.sqrt(q.shape[-1]))) @ k.mT
 
     def attend_backward(
         self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None
@@ -58,11 +59,11 @@ class DotProductAttention(Layer):
         P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py and in chapter 4 of docs/.
         """
         a = self.dropout.apply(p, mask)
-        dv = _transposed(a) @ dc
-        da = dc @ _transposed(v)
+        dv = a.mT @ dc
+        da = dc @ v.mT
         ds = softmax_backward(self.dropout.apply(da, mask), p)
         dqk = np.multiply(ds, 1 / math.sqrt(q.shape[-1]), out=ds)  # the gradient of Q Kᵀ, as S = Q Kᵀ/√d
-        return dqk @ k, _transposed(dqk) @ q, dv
+        return dqk @ k, dqk.mT @ q, dv
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         # A piece is some heads of some sequences of one length. Of an array for all rows, piece.queries and piece.keys
@@ -130,8 +131,3 @@ class DotProductAttention(Layer):
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences
-
-
-def _transposed(x: Array) -> Array:
-    """Return x with the last two axes swapped."""
-    return x.swapaxes(-1, -2)

@@ -8,7 +8,7 @@ from npbert.layers.loss import Loss
 
 
 class TripletLoss(Loss):
-    """loss = mean max(0, |a − p| − |a − n| + margin)  for the anchor a, the positive p and the negative n of a group.
+    """loss = mean max(0, ‖a − p‖ − ‖a − n‖ + margin)  for the anchor a, the positive p and the negative n of a group.
 
     vectors (B, 3, D)   target (B, 3), not used   loss: a number
 
@@ -29,7 +29,7 @@ class TripletLoss(Loss):
         return np.where(excess > 0, excess, 0).mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dp = −share · (a − p) / |a − p|,  dn = share · (a − n) / |a − n|,  da = −dp − dn  if the margin is missed.
+        """dp = −share · (a − p) / ‖a − p‖,  dn = share · (a − n) / ‖a − n‖,  da = −dp − dn  if the margin is missed.
 
         share = dloss / B. The slope of a distance is a vector of length 1, away from the other point, at any distance.
         For equal vectors it is 0.

@@ -8,7 +8,7 @@ from npbert.layers.checks import check_floats, check_like
 
 
 class UnitLength(Layer):
-    """y = x / |x| for each row; a row of zeros stays 0.
+    """y = x / ‖x‖ for each row; a row of zeros stays 0.
 
     x (N, D), or any other shape whose last axis is D   y the same
 
@@ -26,10 +26,10 @@ class UnitLength(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = (dy − y (y·dy)) / |x|: without the part of dy along y, as a longer x gives the same y.
+        """dx = (dy − y (y·dy)) / ‖x‖: without the part of dy along y, as a longer x gives the same y.
 
-        By the quotient rule, ∂yⱼ/∂xᵢ = (1 if i = j) / |x| − xⱼ (xᵢ / |x|) / |x|², since ∂|x|/∂xᵢ = xᵢ / |x|. With
-        y = x / |x| that is ((1 if i = j) − yᵢ yⱼ) / |x|, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A step rotates a short x more than a
+        By the quotient rule, ∂yⱼ/∂xᵢ = (1 if i = j) / ‖x‖ − xⱼ (xᵢ / ‖x‖) / ‖x‖², since ∂‖x‖/∂xᵢ = xᵢ / ‖x‖. With
+        y = x / ‖x‖ that is ((1 if i = j) − yᵢ yⱼ) / ‖x‖, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A step rotates a short x more than a
         long one, so its gradient is larger. (A row of zeros has no derivative: dx is dy.)
         """
         y, length = tape.take(self)

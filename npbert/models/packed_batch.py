@@ -62,7 +62,8 @@ class PackedBatch:
 
     places (N,): the place of each row   input_ids, token_type_ids, positions (N,): of each row
     sequences: which rows belong together, in the `order` (B,) of the batch. Sorting is cheap, as only ids move. It puts
-    sequences of equal length together, for one product in attention.
+    sequences of equal length together, for one product in attention. `unsorted` (B,): the sorted index of each sequence
+    of the batch, so x[packed.unsorted] is in the batch's order.
     read_rows (M,): the rows that a head reads, in ascending order; None: all, and M is N.
     first_places, first (B,): place and output row of the first token of each sequence, [CLS].
     labelled_places, labelled (n,): place and output row of each token with a label; without labels, of all.
@@ -99,6 +100,7 @@ class PackedBatch:
 
         # The real tokens, and those that a head reads.
         self.is_real: Array = batch.attention_mask.reshape(self.shape) != 0
+        self.first_places = np.arange(self.shape[0]) * length + self.is_real.argmax(axis=1)
         reads_all = reads.tokens == "all" or ("first" in reads.tokens and config.architecture.pools == "mean")
         is_read = np.full(self.is_real.size, reads_all)
         if "first" in reads.tokens:
@@ -109,6 +111,7 @@ class PackedBatch:
         # The sequences by length, and for equal lengths by the number of tokens to read.
         lengths, counts = self.is_real.sum(axis=1), is_read.reshape(self.shape).sum(axis=1)
         self.order: Array = np.lexsort((counts, lengths))
+        self.unsorted = np.argsort(self.order)
         self.sequences = Sequences(lengths[self.order])
 
         # A row for each real token, one sequence after another in this order.
@@ -139,11 +142,6 @@ class PackedBatch:
         return rows
 
     @cached_property
-    def first_places(self) -> Array:
-        """The places of the first real token of each sequence, [CLS] (B,)."""
-        return np.arange(self.shape[0]) * self.shape[1] + self.is_real.argmax(axis=1)
-
-    @cached_property
     def labelled_places(self) -> Array:
         """The places of the tokens with a label; without labels in the batch, of all real ones (n,)."""
         return np.flatnonzero(self._labels_of_tokens() != IGNORED if self.has_labels else self.is_real)
@@ -157,11 +155,6 @@ class PackedBatch:
     def labelled(self) -> Array:
         """The output rows of `labelled_places` (n,)."""
         return self.where(self.labelled_places)
-
-    @cached_property
-    def unsorted(self) -> Array:
-        """The sorted index of each sequence of the batch (B,): x[packed.unsorted] is in the batch's order."""
-        return np.argsort(self.order)
 
     @cached_property
     def labels(self) -> Array:

@@ -23,8 +23,8 @@ class Adadelta(Optimizer):
 
     def __init__(self, parameters: Iterable[Parameter], lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6) -> None:
         super().__init__(parameters, lr)
-        self.rho = check_range("rho", rho, 0, 1)
-        self.eps = check_range("eps", eps, 0, float("inf"))
+        self.rho = check_range("rho", rho, 1)
+        self.eps = check_range("eps", eps)
         self.square_gradients = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self.square_steps = [np.zeros_like(parameter.value) for parameter in self.parameters]
 

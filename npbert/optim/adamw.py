@@ -46,8 +46,8 @@ class Adam(Optimizer):
         eps: float = 1e-8,
     ) -> None:
         super().__init__(parameters, lr)
-        self.betas = check_range("beta1", betas[0], 0, 1), check_range("beta2", betas[1], 0, 1)
-        self.eps = check_range("eps", eps, 0, float("inf"))
+        self.betas = check_range("beta1", betas[0], 1), check_range("beta2", betas[1], 1)
+        self.eps = check_range("eps", eps)
         self.first_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self.second_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
 
@@ -114,7 +114,7 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(parameters, lr, betas, eps)
-        self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
+        self.weight_decay = check_range("weight_decay", weight_decay)
 
     def kept(self, parameter: Parameter) -> float:
         """Return 1 − lr · λ for a matrix, otherwise 1."""

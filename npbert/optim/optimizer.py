@@ -1,5 +1,6 @@
 """Optimizer: the base class of all optimizers, with the parameters, each once, and the learning rate."""
 
+import math
 from collections.abc import Iterable
 from numbers import Real
 
@@ -22,7 +23,7 @@ class Optimizer:
             raise TypeError(f"parameters is a model, wanted its parameters; use {name}(model.parameters())")
         self.steps = 0
         self.parameters = list(dict.fromkeys(parameters))
-        self.lr = check_range("lr", lr, 0, float("inf"))
+        self.lr = check_range("lr", lr)
         if not self.parameters:
             raise ValueError("parameters is empty, wanted at least one Parameter")
         for parameter in self.parameters:
@@ -43,8 +44,8 @@ class Optimizer:
         raise NotImplementedError
 
 
-def check_range(name: str, value: float, low: float, high: float) -> float:
-    """Return `value`. Raises: ValueError unless low ≤ value < high."""
-    if not isinstance(value, Real) or not low <= value < high:
-        raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
+def check_range(name: str, value: float, below: float = math.inf) -> float:
+    """Return `value`. Raises: ValueError unless 0 ≤ value < below."""
+    if not isinstance(value, Real) or not 0 <= value < below:
+        raise ValueError(f"{name} is {value!r}, wanted from 0 up to, but not including, {below}")
     return value

@@ -122,7 +122,7 @@ def gradients_of(
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
             loss = through(number, tape)
-            gradients = {name: parameter.grad for name, parameter in shares.all.items()}
+            gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
         return StepLosses(loss.means, counts[number], loss.counts_right)

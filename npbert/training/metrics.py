@@ -73,17 +73,15 @@ def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassSc
 def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
     """Return the Matthews correlation coefficient for any number of classes: 1 for all right, about 0 for guessing.
 
-    (N c − Σ pₖ tₖ) / √((N² − Σ pₖ²) (N² − Σ tₖ²))  with c predictions right, and class k predicted pₖ times and a label
-    tₖ times: the correlation of the two as one-hot vectors. It is 0 if undefined, when a side has only one class. The
-    metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient"; for
-    two classes Matthews 1975.) Shapes and errors: as accuracy.
+    (c − Σ pₖ tₖ) / √((1 − Σ pₖ²) (1 − Σ tₖ²))  with shares of all examples: c is right, class k is predicted for pₖ and
+    a label of tₖ. It is the correlation of the two as one-hot vectors; 0 if undefined, when a side has only one class.
+    The metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient";
+    for two classes Matthews 1975.) Shapes and errors: as accuracy.
     """
     _, hits, predicted, gold = _counts(predictions, labels)
-    n = int(gold.sum())
-    covariance = n * int(hits.sum()) - int(predicted @ gold)
-    # Python integers, as the product grows as N⁴ and overflows NumPy's from some 60,000 examples on.
-    variances = (n * n - int(predicted @ predicted)) * (n * n - int(gold @ gold))
-    return ratio(covariance, math.sqrt(variances))
+    n = gold.sum()
+    p, t = predicted / n, gold / n
+    return ratio(hits.sum() / n - p @ t, math.sqrt((1 - p @ p) * (1 - t @ t)))
 
 
 def _counts(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array, Array, Array]:

@@ -12,14 +12,14 @@ import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
-from npbert.compute import Array, processors, run, set_num_threads
-from npbert.core import Layer
+from npbert.compute import Array, in_blocks, processors, run, set_num_threads
+from npbert.core import Layer, Parameter
 from npbert.data import Batch
 from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
 from npbert.optim.clipping import block_squares
@@ -124,8 +124,8 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
         check_same(communicator, {"checksum of the batch": zlib.crc32(pickle.dumps(vars(batch)))})
 
 
-Sums = dict[range, dict[str, Array]]
-"""Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter by name."""
+Sums = dict[range, list[Array]]
+"""Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""
 
 
 def add_up(sums: Sums, parts: range) -> Sums:
@@ -146,68 +146,88 @@ def add_up(sums: Sums, parts: range) -> Sums:
     left, right = add_up(sums, first), add_up(sums, second)
     if first not in left or second not in right:
         return left | right
-    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first].values(), right[second].values(), strict=True)))
+    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first], right[second], strict=True)))
     return {parts: left[first]}
 
 
 class Shares:
-    """A model's parameters, of which each process updates some; a single process updates all.
+    """A model's parameters, of which each process updates a share; a single process updates all.
 
-    AdamW keeps two numbers for each value, and the update of a parameter needs no other. So each process keeps the
-    moments of its own parameters, and does its share of the work. (Rajbhandari et al. 2020, "ZeRO", section 5.1, its
-    first stage.) A step then is:
+    AdamW keeps two numbers for each parameter, and the update of a parameter needs no other. So each process keeps the
+    moments of its share, and does its share of the work. (Rajbhandari et al. 2020, "ZeRO", section 5.1, its first
+    stage.) A step then is:
 
         gradients_of     forward and backward of the own parts
-        add_up           each process gets the sums of its gradients: the first half of an all-reduce
-        an optimizer's step on the `own` parameters
-        spread_values    each process gets the values of the others: the second half
+        add_up           each process gets the sum of the gradients of its share: the first half of an all-reduce
+        an optimizer's step on `parameters`
+        spread_values    each process gets the values of the other shares: the second half
 
-    all: the parameters of the model by name. owned: the names of each process's. own: the parameters of this process.
+    names, all: the parameters of the model. parameters: for the optimizer, this process's share of each, a view of its
+    value; for a single process, the model's parameters.
     """
 
     def __init__(self, model: Layer, communicator: Communicator) -> None:
-        self.communicator, self.all = communicator, dict(model.named_parameters())
-        self.owned = _share_out({name: each.value.size for name, each in self.all.items()}, communicator.size)
-        self.own = {name: self.all[name] for name in self.owned[communicator.rank]}
+        self.communicator = communicator
+        self.names, self.all = zip(*model.named_parameters(), strict=True)
+        for parameter in self.all:
+            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a share is a view
+        values = [parameter.value for parameter in self.all]
+        ends = np.cumsum([0, *(block.size for value in values for (block,) in in_blocks(value))])
+        equal = ends[-1] * np.arange(communicator.size + 1) // communicator.size
+        self._edges = ends[np.searchsorted(ends, equal)].tolist()  # of the shares, in all numbers in a row
+        self.parameters: Sequence[Parameter] = self.all
+        if communicator.size > 1:
+            self.parameters = list(map(Parameter, self.cut(values, communicator.rank)))
+
+    def zero_grad(self) -> None:
+        """Set every gradient to 0."""
+        for parameter in (*self.all, *self.parameters):
+            parameter.zero_grad()
 
     def add_up(self, sums: Sums) -> float:
-        """Add the sum over all parts, on all processes, to the gradients of the own parameters. Returns its norm over
-        all parameters, the same for any number of processes."""
+        """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
+        shares.
+
+        The norm is the same for any number of processes, as a share ends with a block.
+        """
         communicator, terms = self.communicator, Sums()
-        given = [{parts: {name: sums[parts][name] for name in names} for parts in sums} for names in self.owned]
+        given = [{parts: list(self.cut(sums[parts], rank)) for parts in sums} for rank in range(communicator.size)]
         for theirs in communicator.exchange(given):
             terms |= theirs
         (totals,) = add_up(terms, range(max(parts.stop for parts in terms))).values()
-        for name, parameter in self.own.items():
-            parameter.add_grad(totals[name])
-        squares = np.concatenate(communicator.gather(block_squares(self.own.values())))
-        return math.sqrt(np.sort(squares).sum())  # in an order that does not depend on the owners
+        for parameter, total in zip(self.parameters, totals, strict=True):
+            parameter.add_grad(total.reshape(parameter.value.shape))
+        return math.sqrt(np.concatenate(communicator.gather(block_squares(self.parameters))).sum())
 
     def spread_gradients(self) -> None:
         """Give all processes the summed gradients of the model, for watchers."""
-        for name, gradient in self.whole([parameter.grad for parameter in self.own.values()]).items():
-            self.all[name].zero_grad()
-            self.all[name].add_grad(gradient)
+        own = [parameter.grad for parameter in self.parameters]
+        for parameter, gradient in zip(self.all, self.whole(own), strict=True):
+            parameter.zero_grad()
+            parameter.add_grad(gradient)
 
     def spread_values(self) -> None:
-        """Give all processes the updated values of all parameters."""
-        for name, value in self.whole([parameter.value for parameter in self.own.values()]).items():
-            if name not in self.own:
-                self.all[name].value[...] = value
+        """Give all processes the updated values of all shares."""
+        if self.communicator.size > 1:
+            own = [parameter.value for parameter in self.parameters]
+            for parameter, value in zip(self.all, self.whole(own), strict=True):
+                parameter.value[...] = value
 
-    def whole(self, own: list[Array]) -> dict[str, Array]:
-        """Return arrays for all parameters by name, from those that each process has for its own."""
-        everyones = itertools.chain(*self.communicator.exchange([own] * self.communicator.size))
-        return dict(zip(itertools.chain(*self.owned), everyones, strict=True))
+    def whole(self, own: list[Array]) -> Iterable[Array]:
+        """Return whole arrays for all parameters, one after another, from the shares of all processes."""
+        if self.communicator.size == 1:
+            return own
+        pairs = zip(self.all, *self.communicator.exchange([own] * self.communicator.size), strict=True)
+        return (np.concatenate(arrays, axis=None).reshape(each.value.shape) for each, *arrays in pairs)
 
+    def cut(self, arrays: Iterable[Array], rank: int) -> Iterator[Array]:
+        """Yield the share of a process in whole arrays, one for each parameter: views with as many axes, so that a
+        matrix stays one, for weight decay.
 
-def _share_out(sizes: Mapping[str, int], count: int) -> list[list[str]]:
-    """Return, for each of `count` processes, the names of its parameters: the next largest parameter always goes to the
-    process with the fewest values so far."""
-    shares: list[list[str]] = [[] for _ in range(count)]
-    loads = [0] * count
-    for name in sorted(sizes, key=sizes.__getitem__, reverse=True):
-        rank = loads.index(min(loads))
-        shares[rank].append(name)
-        loads[rank] += sizes[name]
-    return shares
+        All numbers in a row are cut into shares of about equal size, each at the beginning of a block of `in_blocks`.
+        """
+        (first, last), start = self._edges[rank : rank + 2], 0
+        for array in arrays:
+            flat = array.reshape(-1)[max(0, first - start) : max(0, last - start)]
+            yield flat.reshape(*(1,) * (array.ndim - 1), -1)
+            start += array.size

@@ -8,15 +8,13 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.parallel import check_same
 from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
-from npbert.training.watchers import EVENTS_FOLDER, Bar, Log, TensorBoard
+from npbert.training.watchers import EVENTS_FOLDER, Bar, log, tensorboard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -39,10 +37,7 @@ def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Itera
         state = TensorFile(file).metadata if file.is_file() and not overwrite else None
         if communicator.size > 1:
             values = model.named_parameters()
-            sums = {
-                f"value of {name}": sha256(np.ascontiguousarray(parameter.value).data).hexdigest()
-                for name, parameter in values
-            }
+            sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
             shared = {f"the state in {folder}, a folder for all processes,": state}
             check_same(communicator, {**asdict(trainer.settings), **trainer.inputs, **sums, **shared})
         if communicator.is_first:  # only this process writes and prints
@@ -55,8 +50,8 @@ def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Itera
             save_settings(trainer.settings, folder)
             after = trainer.step
             bar = stack.enter_context(closing(Bar(trainer.progress.total_steps, done=after, asked=asked)))
-            board = TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1)
-            trainer.watchers = [Log(folder, after_step=after).after, board.after, bar.after]
+            board = tensorboard(folder / EVENTS_FOLDER, first_step=after + 1)
+            trainer.watchers = [log(folder, after_step=after), board, bar.after]
             if news:
                 bar.say(news)
         yield asked

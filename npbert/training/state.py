@@ -23,7 +23,7 @@ from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.accumulate import StepLosses
 from npbert.training.parallel import Shares
 from npbert.training.settings import TrainerSettings, differences
-from npbert.training.watchers import Data, Evaluation, Step
+from npbert.training.watchers import Data, Evaluation, Watcher
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
@@ -58,10 +58,6 @@ class Progress:
     losses: list[StepLosses] = field(default_factory=list)
     total_steps: int = 0
 
-    def __post_init__(self) -> None:
-        """Make a place of JSON's list."""
-        self.place = Position(*self.place)
-
     def batches(self, data: Data) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
         without a batch.
@@ -81,7 +77,6 @@ class Resumable:
     Several processes call a method together, and process 0 writes.
 
     watchers: called with each step after its evaluation, before the state is saved; and with a step that is not finite.
-    They write, draw or show, and do not change the model.
     """
 
     def __init__(
@@ -102,13 +97,13 @@ class Resumable:
             if isinstance(part, Encoder):
                 part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.own.values(), weight_decay=settings.weight_decay)
+        self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(int(rng.integers(2**63)), total_steps=settings.steps_for(data))
         self.evaluate_every = settings.interval(self.progress.total_steps, self.evaluation.cost)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.inputs: dict[str, str] = {}
-        self.watchers: list[Callable[[Step], object]] = []
+        self.watchers: list[Watcher] = []
 
     @property
     def step(self) -> int:
@@ -136,7 +131,7 @@ class Resumable:
         for kind, own in self._arrays().items():
             whole = self.shares.whole(own)
             if self.communicator.is_first:
-                tensors |= {f"{kind}.{name}": array for name, array in whole.items()}
+                tensors |= {f"{kind}.{name}": array for name, array in zip(self.shares.names, whole, strict=True)}
         if self.communicator.is_first:
             head = {
                 "steps": self.step,
@@ -159,6 +154,7 @@ class Resumable:
         try:
             steps, settings, reads = (head[name] for name in ("steps", "settings", "reads"))
             progress = Progress(**head["progress"])
+            progress.place = Position(*progress.place)  # a list in JSON
         except (LookupError, TypeError) as error:
             raise FileError(f"{file.path} is of another version of npbert: {error}") from error
         if others := differences(settings, self._settings()):
@@ -187,7 +183,7 @@ class Resumable:
 
     def _arrays(self) -> dict[str, list[Array]]:
         """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""
-        return {"value": [each.value for each in self.shares.own.values()], **self.optimizer.moments()}
+        return {"value": [each.value for each in self.shares.parameters], **self.optimizer.moments()}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
@@ -199,8 +195,9 @@ class Resumable:
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
         for kind, own in arrays.items():
-            for name, array in zip(shares.own, own, strict=True):
-                array[...] = file.read(f"{kind}.{name}")
+            whole = (file.read(f"{kind}.{name}") for name in shares.names)
+            for array, part in zip(own, shares.cut(whole, self.communicator.rank), strict=True):
+                array[...] = part.reshape(array.shape)
         shares.spread_values()
 
 
@@ -232,5 +229,5 @@ def _checksum(head: Mapping[str, object], names: Iterable[str], read: Callable[[
     found = sha256(json.dumps(head).encode())
     for name in sorted(names):
         found.update(name.encode())
-        found.update(np.ascontiguousarray(read(name)).data)
+        found.update(read(name).data)
     return found.hexdigest()

@@ -85,7 +85,7 @@ class Trainer(Resumable):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.seed, self.step]
-        self.model.zero_grad()
+        self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
         is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
@@ -108,8 +108,7 @@ class Trainer(Resumable):
         for watcher in self.watchers:
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
-        pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
-        layers = layers_not_finite(self.model, [(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
+        layers = layers_not_finite(self.model, parts_of(self.model, step.batch, self.settings.parts), seed)
         self.shares.spread_gradients()
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"
@@ -175,10 +174,10 @@ def _sample(parameters: Iterable[Parameter]) -> Array:
     return np.concatenate(samples)
 
 
-def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) -> list[str]:
+def layers_not_finite(model: TaskModel, parts: Iterable[AnyBatch], seed: Sequence[int] | None) -> list[str]:
     """Return the names of the layers with a value that is not finite, in the order of their calls.
 
-    parts: each with a tape for the same dropout.
+    seed: of the dropout, as in `gradients_of`.
     """
     names = {id(part): name or "model" for name, part in named_parts(model)}
     found: list[str] = []
@@ -189,7 +188,8 @@ def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) 
         if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):
             found.append(names[id(layer)])
 
-    for batch, tape in parts:
+    for number, batch in enumerate(parts):
+        tape = Tape(part_rng(seed, number))
         tape.watcher = look
         model.loss(batch, tape)
     return found

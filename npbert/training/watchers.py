@@ -102,59 +102,64 @@ class Evaluation:
         return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)
 
 
-class Log:
-    """The numbers of a run by step, in `folder`:
+Watcher = Callable[[Step], None]
+"""It writes, draws or shows a step, and does not change the model."""
+
+
+def log(folder: Path, *, after_step: int) -> Watcher:
+    """Return a watcher that writes the numbers of a run by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    The numbers of the last two have six digits. A resumed run has the same rows: numbers that depend on the clock go
-    only to TensorBoard.
+    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
+    numbers that depend on the clock go only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """
+    digits = {METRICS_FILE: 17, LAYERS_FILE: 6, SHOWN_FILE: 6}
+    files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
 
-    def __init__(self, folder: Path, *, after_step: int) -> None:
-        digits = {METRICS_FILE: 17, LAYERS_FILE: 6, SHOWN_FILE: 6}
-        self._files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
-
-    def after(self, step: Step) -> None:
+    def watch(step: Step) -> None:
         rows: Any = step.row, step.layers, step.shown
-        for file, row in zip(self._files, rows, strict=True):
+        for file, row in zip(files, rows, strict=True):
             if row:
                 file.write(step.number, row)
             if step.is_saved:
                 file.sync()
 
+    return watch
 
-class TensorBoard:
-    """Writes the same numbers, and the speed, to a new event file in `folder`. TensorBoard ignores older files from
-    `first_step` on.
+
+def tensorboard(folder: Path, *, first_step: int) -> Watcher:
+    """Return a watcher that writes the same numbers, and the speed, to a new event file in `folder`.
+
+    TensorBoard ignores older files from `first_step` on.
 
     Each event is a protocol buffer in TensorFlow's record format, written at once. (TensorBoard's writer uses a thread,
     whose errors are lost.) Extra: train. Raises: OSError with the file.
     """
+    events = import_extra("tensorboard.compat.proto.event_pb2")
+    records = import_extra("tensorboard.summary.writer.record_writer")
+    folder.mkdir(exist_ok=True)
+    path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
 
-    def __init__(self, folder: Path, *, first_step: int) -> None:
-        self._events = import_extra("tensorboard.compat.proto.event_pb2")
-        self._records = import_extra("tensorboard.summary.writer.record_writer")
-        folder.mkdir(exist_ok=True)
-        self._path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
-        self._add(0, file_version="brain.Event:2")
-        self._add(first_step, session_log={"status": self._events.SessionLog.START})
+    def add(step: int, **content: Any) -> None:
+        event = events.Event(wall_time=time.time(), step=step, **content)
+        with naming(path), path.open("ab") as file:
+            records.RecordWriter(file).write(event.SerializeToString())
 
-    def after(self, step: Step) -> None:
+    def watch(step: Step) -> None:
         speed = {"tokens_per_second": step.tokens_per_second} if "loss" in step.row else {}
         numbers = {**step.row, **speed}
         if numbers:
             values = [{"tag": name, "simple_value": value} for name, value in numbers.items()]
-            self._add(step.number, summary={"value": values})
+            add(step.number, summary={"value": values})
 
-    def _add(self, step: int, **content: Any) -> None:
-        event = self._events.Event(wall_time=time.time(), step=step, **content)
-        with naming(self._path), self._path.open("ab") as file:
-            self._records.RecordWriter(file).write(event.SerializeToString())
+    add(0, file_version="brain.Event:2")
+    add(first_step, session_log={"status": events.SessionLog.START})
+    return watch
 
 
 class Bar:

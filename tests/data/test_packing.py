@@ -4,7 +4,7 @@ A token is an integer that says of which document, sentence and place it is, so 
 """
 
 from collections import Counter
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -30,8 +30,8 @@ def is_stretch(tokens):
 
 
 def packed(sentences, objective, rng, max_length=20, other=None):
-    draw_other = (lambda: other[int(rng.integers(len(other))) :]) if other else list
-    return list(pack(sentences, max_length=max_length, objective=objective, draw_other=draw_other, rng=rng))
+    drawn = (other[int(rng.integers(len(other))) :] for _ in (count() if other else ()))
+    return list(pack(sentences, max_length=max_length, objective=objective, drawn=drawn, rng=rng))
 
 
 OTHER = document(7, [3] * 40)
@@ -97,13 +97,10 @@ def test_shares(objective):
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=25), st.floats(0.5, 1), rngs)
 def test_a_drawn_text_never_begins_as_the_true_one(lengths, share, rng):
-    """draw_other gives mostly the true continuations. What is then told apart by its label must differ."""
+    """Mostly the true continuations are drawn. What is then told apart by its label must differ."""
     sentences = document(0, lengths)
-
-    def draw_other():
-        return sentences[int(rng.integers(len(sentences))) :] if rng.random() < share else OTHER
-
-    for first, second, label in pack(sentences, max_length=500, objective="nsp", draw_other=draw_other, rng=rng):
+    drawn = (sentences[int(rng.integers(len(sentences))) :] if rng.random() < share else OTHER for _ in count())
+    for first, second, label in pack(sentences, max_length=500, objective="nsp", drawn=drawn, rng=rng):
         assert (second[0] == first[-1] + 1) == (label == IS_NEXT)
 
 

@@ -43,7 +43,7 @@ def test_a_pair_and_words_that_are_cut_already(tokenizer):
     (encoding,) = tokenizer.encode([["the cat", "sat."]])
     assert tokens_of(encoding) == "[CLS] the cat [SEP] sat . [SEP]"
     assert encoding.sequence_ids == [None, 0, 0, None, 1, 1, None]
-    (cut,) = tokenizer.encode_words([["unaffable", "cats."]], max_length=7)
+    (cut,) = tokenizer.encode([["unaffable", "cats."]], max_length=7, is_pretokenized=True)
     assert tokens_of(cut) == "[CLS] un ##aff ##able cat ##s [SEP]"
     assert cut.word_ids == [None, 0, 0, 0, 1, 1, None]
 
@@ -86,17 +86,6 @@ def test_threads_that_share_a_tokenizer_have_lengths_of_their_own(tokenizer):
         sys.setswitchinterval(interval)
 
 
-def test_ids_are_what_a_model_reads_of_an_encoding(tokenizer, monkeypatch):
-    monkeypatch.setattr("npbert.data.tokenizer.AT_ONCE", 2)
-    texts = ["the cat", ("the cat ran", "the cat"), "", "the the the the the the", "ran"]
-    encodings, ids = (encode(texts, max_length=6) for encode in (tokenizer.encode, tokenizer.encode_ids))
-    assert [each.overflowing for each in ids] == [bool(each.overflowing) for each in encodings]
-    assert {each.overflowing for each in ids} == {True, False}
-    for theirs, ours in zip(vars(tokenizer.batch(encodings)).items(), vars(tokenizer.batch(ids)).items(), strict=True):
-        np.testing.assert_equal(ours, theirs)
-    assert tokenizer.batch(ids).input_ids[-1, -1] == tokenizer.pad_id
-
-
 words = st.sampled_from(["the", "cat", "cats", "sat", "unaffable", ".", "dog"])
 
 
@@ -121,12 +110,12 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
     ("ask", "error", "message"),
     [
         *[
-            (lambda t, text=text: t.encode(["fine", text]), TypeError, f"text 1 is {text!r}, wanted a string or a pair")
+            (lambda t, text=text: t.encode(["fine", text]), TypeError, f"a text is {text!r}, wanted a string or a pair")
             for text in (None, ("a", "b", "c"), ("a", 5))
         ],
         (lambda t: t.encode("the cat"), TypeError, "texts is one string, wanted a list of them: ['the cat']"),
         (lambda t: t.encode(["the \udcff cat"]), ValueError, r"'the \udcff cat' has half of a character"),
-        (lambda t: t.encode_words([["cat"]], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
+        (lambda t: t.encode(["cat"], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
         (
             lambda t: t.encode_windows("the cat sat", "the cat", max_length=8, stride=2),
             ValueError,

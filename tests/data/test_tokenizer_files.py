@@ -137,9 +137,9 @@ def test_a_tokenizer_that_cannot_be_used_on_one_text(tmp_path):
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     path = folder_of(tmp_path, pre_tokenizer=split) / "tokenizer.json"
     tokenizer = Tokenizer.from_pretrained(tmp_path)
-    for call in (tokenizer.encode, lambda texts: tokenizer.encode_words([texts])):
+    for text, are_words in (("a" * 30 + "!", False), (["a" * 30 + "!"], True)):
         with pytest.raises(FileError, match=f"^{re.escape(str(path))} cannot be used on this text: "):
-            call(["a" * 30 + "!"])
+            tokenizer.encode([text], is_pretokenized=are_words)
 
 
 def test_another_tokenizer_is_not_overwritten(tmp_path):

@@ -69,7 +69,6 @@ def test_everything_that_a_user_holds_says_what_it_is():
         "ScalarFunction",
         "Mending",
         "Shares",
-        "Encoding",
         "TensorFile",
         "Communicator",
         "JsonLines",

@@ -181,5 +181,5 @@ def test_one_text_or_many_of_different_lengths(planted):
 
 @pytest.mark.parametrize("texts", [["a cat", ["a", "cat"]], [["a"], ["a", 7]], [["a"], "cat"]])
 def test_texts_that_are_none(planted, texts):
-    with pytest.raises(TypeError, match=r"text \d is .*, wanted a list of words, as the others are"):
+    with pytest.raises(TypeError, match=r"^a text is .*, wanted a list of words$"):
         planted()(texts)

@@ -31,7 +31,7 @@ def everything(run):
 def test_there_and_back(tmp_path, optimizer, dtype):
     run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed) for seed in (1, 2))
     for each, scale in ((run, 1), (other, 2)):
-        each.optimizer = optimizer(each.shares.own.values())
+        each.optimizer = optimizer(each.shares.parameters)
         each.optimizer.steps = 3 * scale
         for array in arrays(each):
             array[...] = scale * np.random.default_rng(3).standard_normal(array.shape)

@@ -17,7 +17,7 @@ from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
 from npbert.training.trainer import layer_statistics
-from npbert.training.watchers import Bar, Log, TensorBoard
+from npbert.training.watchers import Bar, log, tensorboard
 from tests.training.tiny import classifier, collate, examples
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
@@ -31,7 +31,7 @@ FULL = OSError(28, "No space left on device")
 
 def after(watcher, number, row=None, **more):
     event = {"row": row or {}, "layers": {}, "evaluation": {}, "shown": {}, "is_saved": False}
-    watcher.after(SimpleNamespace(number=number, **{**event, "tokens_per_second": SPEED, **more}))
+    watcher(SimpleNamespace(number=number, **{**event, "tokens_per_second": SPEED, **more}))
 
 
 def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path):
@@ -71,25 +71,25 @@ def test_a_line_that_is_no_row(tmp_path, line):
 
 
 def test_a_full_disk_is_an_error_with_the_file(tmp_path, monkeypatch):
-    log, full = Log(tmp_path, after_step=0), MagicMock()
+    lines, full = log(tmp_path, after_step=0), MagicMock()
     full.__enter__.return_value.write.side_effect = FULL
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as of_row:
         patch.setattr("pathlib.Path.open", lambda *_, **__: full)
-        after(log, 2, {"loss": 1.0})
+        after(lines, 2, {"loss": 1.0})
     assert of_row.value.filename == str(tmp_path / METRICS_FILE)
 
 
 def test_a_row_is_in_its_file_at_once(tmp_path):
     """The clock is not a part of the run, and JSON has no NaN."""
-    log = Log(tmp_path, after_step=0)
-    after(log, 1, {"loss": 2.0, "eval_f1": 0.5}, shown={"kind": "masked", "p": float("nan")}, is_saved=True)
+    lines = log(tmp_path, after_step=0)
+    after(lines, 1, {"loss": 2.0, "eval_f1": 0.5}, shown={"kind": "masked", "p": float("nan")}, is_saved=True)
     assert (tmp_path / METRICS_FILE).read_bytes() == b'{"step": 1, "loss": 2.0, "eval_f1": 0.5}\n'
     assert read_json_lines(tmp_path / SHOWN_FILE) == [{"step": 1, "kind": "masked", "p": None}]
 
 
 def test_tensorboard_reads_a_run_that_goes_on_from_an_earlier_step(tmp_path):
     for first, losses in ((1, [0.3, 0.2, 0.1]), (2, [0.5, 0.25])):
-        board = TensorBoard(tmp_path, first_step=first)
+        board = tensorboard(tmp_path, first_step=first)
         for number, loss in enumerate(losses, start=first):
             after(board, number, {"loss": loss, **({"eval_f1": 0.5} if number == 3 else {})})
     found = events.EventAccumulator(str(tmp_path)).Reload()
@@ -114,7 +114,7 @@ def errors_to(monkeypatch, *, is_terminal=False):
 @pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
 def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     errors_to(monkeypatch)
-    bar = Bar(total, done=done, asked=[])
+    bar = Bar(total, done=done, asked=[]).after
     for number in range(done + 1, total + 1):
         after(bar, number, NUMBERS)
     after(bar, total, evaluation={"macro_f1": 0.5})
@@ -128,7 +128,7 @@ def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
 def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
     stream = errors_to(monkeypatch, is_terminal=True)
     with caplog.at_level(logging.ERROR, "npbert"):
-        after(Bar(2, done=0, asked=[]), 1, NUMBERS, evaluation={"f1": 0.5})
+        after(Bar(2, done=0, asked=[]).after, 1, NUMBERS, evaluation={"f1": 0.5})
     assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
 
 

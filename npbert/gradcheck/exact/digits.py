@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Context, Decimal, getcontext, localcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -99,10 +99,9 @@ def weights_in(total: Any, slopes: list[Slope]) -> dict[Slope, Decimal]:
 
 
 def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
-    """Return the sum of terms, each ratio(n) times the previous one, until they are negligible."""
+    """Return the sum of terms, each ratio(n) times the previous one, until they change no digit."""
     total, term, n = Decimal(0), first, 0
-    smallest = Decimal(10) ** -(getcontext().prec + 2)
-    while abs(term) > abs(total) * smallest:
+    while total + term != total:
         total += term
         n += 1
         term *= ratio(n)
@@ -149,11 +148,11 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
 
 
 def decimals(
-    function: ScalarFunction, *, near: Any = None, digits: int = DIGITS, backward: bool = True
+    function: ScalarFunction, *, near: bool = False, digits: int = DIGITS, backward: bool = True
 ) -> tuple[ExactRun, Gradients]:
-    """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: the seed of a point near
-    the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False runs only forward."""
-    drawn = None if near is None else np.random.default_rng(near)
+    """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: True for a point
+    near the given one, where nothing is 1 or 0 by chance. backward: False runs only forward."""
+    drawn = np.random.default_rng(0) if near else None
     with localcontext(Context(prec=digits)):
         world = Digits(drawn)
         run = run_on_numbers(world, function, backward=backward)
@@ -161,7 +160,7 @@ def decimals(
         return run, {name: of_each(weights.__getitem__, slopes) for name, slopes in run.tangents.items()}
 
 
-def witnesses(function: ScalarFunction, near: Any = None) -> list[Comparison]:
+def witnesses(function: ScalarFunction, *, near: bool = False) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants, or too few digits, explain, and by
     as much with twice the digits. near: as for `decimals`."""
     before: list[Comparison] = []
@@ -170,10 +169,11 @@ def witnesses(function: ScalarFunction, near: Any = None) -> list[Comparison]:
             run, right = decimals(function, near=near, digits=digits)
         except ArithmeticError:  # for example √ of a negative number
             return []
-        said, bounds, smallest = Gradients(), Gradients(), Decimal(10) ** (_SPARE - digits)
+        said = {name: each.value for name, each in run.gradients.items()}
+        bounds, smallest = Gradients(), Decimal(10) ** (_SPARE - digits)
         with localcontext(Context(prec=digits, traps=[])):
             for name, each in run.gradients.items():
-                said[name], rounding = of_each(Decimal, each.value), of_each(Decimal, HALF_EPSILON * each.error)
+                rounding = of_each(Decimal, HALF_EPSILON * each.error)
                 bounds[name] = np.maximum(rounding, smallest * np.abs(right[name]))
             wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
             if wrong == before:

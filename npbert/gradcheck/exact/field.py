@@ -25,15 +25,11 @@ from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import Rule
 
-_PRIMES = 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61
-
-P = 4 * 708311844473 * math.prod(_PRIMES) - 1
-"""A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
+P = 281076124 * math.lcm(*range(1, 67)) - 1
+"""A prime of 118 bits. As P + 1 is a multiple of all whole numbers up to 66, they have roots."""
 
 _UNDERFLOW = -745.2  # e to this is 0 in floats
-_ROOT_OF_PI = pow(3, 10**9, P)  # π is not a root of an equation, so any number will do
-
-
+_ROOT_OF_PI = 177245385090551602729816748334114518  # π is not a root of an equation, so any number will do
 _INVERSES = {"exp": "log", "log": "exp"}
 
 

@@ -10,10 +10,9 @@ of a Number are in `rules.py`.
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -81,8 +80,9 @@ class Number:
 
     world: ClassVar[Any]
     """A Field, or Digits."""
-    rules: ClassVar[Mapping[str, Function]] = {}
-    """The known functions by name: see `rules.py`."""
+    log: ClassVar[Function]
+    root: ClassVar[Function]
+    """As exp, tanh and others, methods from `rules.py`."""
 
     def __add__(self, other: Any) -> Any:
         if type(other) is not Number:
@@ -140,9 +140,9 @@ class Number:
         exact = Fraction(power).limit_denominator(_LARGEST_ROOT) if math.isfinite(power) else Fraction()
         if not math.isclose(exact, power, rel_tol=1e-15):
             raise NoRuleError(f"the power {power} has no exact rule")
-        base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
+        base = self if exact.denominator == 1 else self.root(exact.denominator)
         factors = [base if power > 0 else 1 / base] * abs(exact.numerator)
-        return functools.reduce(operator.mul, factors, as_number(1))
+        return math.prod(factors, start=as_number(1))
 
     def __rpow__(self, base: Any) -> Any:
         return as_number(base) ** self
@@ -172,20 +172,12 @@ class Number:
     def __repr__(self) -> str:
         return f"Number({self.seen:g})"
 
-    def __getattr__(self, name: str) -> Any:
-        """Return exp, tanh and other rules as methods, as NumPy calls them on objects."""
-        if name not in Number.rules:
-            raise AttributeError(f"an exact number has no {name}")
-        return functools.partial(Number.rules[name], self)
-
 
 class NonFinite(float):
     """±∞ or NaN, which have no exact value: a float with the methods that NumPy calls on objects.
 
     Its arithmetic is that of floats, and a finite result is a constant: e^(−∞) is 0 and tanh(∞) is 1.
     """
-
-    __getattr__ = Number.__getattr__
 
 
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:

@@ -32,13 +32,12 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     """Within it, Numbers belong to this world, and names are exchanged: in npbert, in the modules of all functions
     among these things, and in variables of closures. On other threads, each exchanged function behaves as the
     original."""
-    functions = [each for each in things if isinstance(each, FunctionType)]
-    ours = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
-    scopes = {id(scope): scope for scope in [*ours, *(each.__globals__ for each in functions)]}.values()
-    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]  # C code would break
+    scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
+    scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
+    theirs = {id(scope): scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))}
     cells = [each for each in things if isinstance(each, CellType) and not is_empty(each)]
     exact = _exchanged()
-    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
+    places = [(scope.__setitem__, name, value) for scope in theirs.values() for name, value in scope.items()]
     places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells]
     exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
     Number.world, token = world, _makes_room.set(True)
@@ -129,12 +128,12 @@ def _as_it_is(x: Any, dtype: Any = None, **options: Any) -> Any:
 
 def _exchanged() -> dict[int, Any]:
     """Return modules, and functions imported from them, by id."""
-    modules: list[tuple[Any, dict[str, Any]]] = [(np, _NUMPY), (math, _MATH)]
+    modules: dict[Any, dict[str, Any]] = {np: _NUMPY, math: _MATH}
     if torch := sys.modules.get("torch"):
         makers = ("from_numpy", "as_tensor", "tensor")
-        modules.append((torch, {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}))
+        modules[torch] = {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}
     table = {}
-    for module, functions in modules:
+    for module, functions in modules.items():
         table[id(module)] = SimpleNamespace(**vars(module) | functions)
         table |= {id(getattr(module, name)): ours for name, ours in functions.items()}
     return table

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.exact.number import Number, as_number, seen_of
+from npbert.gradcheck.exact.number import NonFinite, Number, as_number, seen_of
 from npbert.gradcheck.inputs import Function
 
 HALF_EPSILON = 2.0**-53
@@ -79,7 +79,6 @@ _EXACT: dict[str, Any] = {
     "log2": lambda x: _LOG(x) / math.log(2),
     "log10": lambda x: _LOG(x) / math.log(10),
     "logaddexp": lambda x, y: _LOG(_EXP(x) + _EXP(y)),
-    "square": lambda x: x * x,
     "hypot": lambda x, y: _SQRT(x * x + y * y),
     "expit": lambda x: 1 / (1 + _EXP(-x)),
     "log_expit": lambda x: -_LOG(1 + _EXP(-x)),
@@ -125,4 +124,6 @@ RULES = {name: exact_version(name, _IN_FLOATS.get(name)) for name in _EXACT}
 MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
 """The same functions by the names of `math`."""
 
-Number.rules = {**RULES, "root": _root_of}
+for _name, _rule in {**RULES, "root": _root_of}.items():  # methods, as NumPy calls them on objects
+    for _kind in (Number, NonFinite):
+        setattr(_kind, _name, functools.partialmethod(_rule))

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
@@ -75,8 +74,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
         values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
         with function.unchanged(values), room_for_numbers(world, function.things):  # it copies a Batch in floats
-            tape = Tape(copy.deepcopy(function.rng))
-            y = function.forward(tape)
+            y, tape = function.forward()
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)

@@ -106,7 +106,7 @@ def finding_of(edit: Edit, subject: str) -> Finding:
 
 def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:
     """Return the finding of a place to look at, without an edit."""
-    node = getattr(place.statement, "value", place.expr) if place.is_target else place.expr
+    node = place.statement if place.is_target else place.expr
     lines, column = code.lines(*code.span(node))
     cause = cause.format(node.lineno)
     return Finding(UNKNOWN, subject, lines, code.source(node), cause=cause, line=node.lineno, column=column)

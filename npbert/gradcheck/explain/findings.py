@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import Tape, named_parts
+from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.number_modules import place_of
@@ -131,7 +131,7 @@ def _judged_parts(whole: ScalarFunction) -> tuple[dict[str, ScalarFunction], lis
         if name := names.get(id(layer)):
             called.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed))
 
-    whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
+    whole.forward(watcher=watch)
     for name, part in called.items():
         inside = f"{name}."
         with contextlib.suppress(Exception):  # the part's error

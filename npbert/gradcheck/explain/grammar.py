@@ -26,9 +26,9 @@ sum or mean | 1.1 | Sum and mean are exchanged.
 transpose | 1.2 | The axes are in the wrong order.
 function | 1.2 | The function is wrong.
 copy | 1.32 | A copy is needed.
-= or += | 1.3 | `=` and `+=` are exchanged.
+= or += | 1.41 | `=` and `+=` are exchanged.
 in place | 1.3 | This changes an array in place, but a new array is needed.
-repeated index | 1.35 | `a[i] = b` and `a[i] += b` keep only one b if a number in i repeats; np.add.at adds all.
+repeated index | 1.41 | `a[i] = b` and `a[i] += b` keep only one b if a number in i repeats; np.add.at adds all.
 order | 1.4 | The order is wrong.
 index | 1.4 | The index or slice is wrong, missing, or not needed.
 extra step | 1.4 | One step too many.
@@ -54,6 +54,7 @@ line order | 1.45 | This line is in the wrong place.
 lengths | 1.9 | Lengths do not add up, but their squares do.
 two uses | 1.9 | What is used twice has a gradient from each use.
 too much | 1.95 | Only a part of this is needed.
+missing root | 2.15 | A square root is missing.
 missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.
@@ -100,8 +101,7 @@ transpose: a.swapaxes(b, c) → a
 transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
 two uses: (2 * a) @ b → a @ b + a.T @ b, a @ b + a @ b.T; 2 * (a @ b) → a @ b + a.T @ b, a @ b + a @ b.T
 two uses: a @ b → a @ b + a.T @ b, a @ b + a @ b.T
-lengths: sum(a) → math.hypot(*a); np.sum(a) → np.linalg.norm(a); a.sum() → np.linalg.norm(a)
-lengths: a + b → np.hypot(a, b)
+lengths: sum(a) → math.hypot(*a); np.sum(a) → np.linalg.norm(a); a.sum() → np.linalg.norm(a); a + b → np.hypot(a, b)
 function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
 argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
 shape: x → x.reshape(Z)
@@ -130,7 +130,7 @@ index: a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
 index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]; i → i - 1, i + 1, I[i]; x → x[I]
 constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P
-size: n → N; c → N
+size: n → N
 wrong name: v → V
 missing factor: x → x ** 2, x / 2, x * 2, x / 3, x * 3, x / math.pi, x * math.pi
 missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5, 2 * x / N
@@ -140,6 +140,7 @@ missing factor: x → x / W, x * W, x * (1 - W), x * (1 - W ** 2)
 missing term: x → x + 0.5, x - 0.5, x + 1, x - 1, x + W, x - W; r → r + G, r - G
 missing term: a * b * (1 - b) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing term: a * (b * (1 - b)) → b * (a - (a * b).sum(axis=A, keepdims=True))
+missing root: k → np.sqrt(k)
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
@@ -153,10 +154,9 @@ function: a.std → a.var; a.var → a.std; a.argmax → a.argmin; a.argmin → 
 function: a.maximum → a.minimum; a.minimum → a.maximum
 function: a.zeros_like → a.ones_like, a.empty_like; a.ones_like → a.zeros_like; a.zeros → a.ones, a.empty
 function: a.ones → a.zeros; a.empty_like → a.zeros_like; a.empty → a.zeros; a.repeat → a.tile; a.tile → a.repeat
-function: a.sin → a.cos; a.cos → a.sin
+function: a.sin → a.cos; a.cos → a.sin; a.add → a.subtract; a.subtract → a.add
 function: a.exp → a.log; a.log → a.exp; a.sqrt → a.square; a.square → a.sqrt; a.dot → a.outer; a.outer → a.dot
 function: a.triu → a.tril; a.tril → a.triu; a.floor → a.ceil; a.ceil → a.floor; a.tanh → a.cosh; a.cosh → a.tanh
-function: a.add → a.subtract; a.subtract → a.add
 = or +=: a += b → a = b; a = b → a += b
 in place: a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b
 sign: a += b → a -= b; a -= b → a += b

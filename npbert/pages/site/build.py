@@ -1,7 +1,6 @@
 """build_site: writes the pages as Markdown, and builds a site with Sphinx."""
 
 import io
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from npbert.catalogue import CATALOGUE
 from npbert.data import load_dialogue
 from npbert.gradcheck import check_gradients
-from npbert.io import LOGGER, FileError, import_extra
+from npbert.io import EXTRAS, LOGGER, FileError, import_extra
 from npbert.learn.demo import make_model, train
 from npbert.pages.number.export import dialogue_data
 from npbert.pages.site.sources import PACKAGE, site_sources
@@ -32,6 +31,7 @@ CONFIGURATION = {
     "highlight_language": "text",
     "default_role": "py:obj",
     "autodoc_member_order": "bysource",
+    "autodoc_default_options": {"exclude-members": "set_fit_request, set_score_request"},  # scikit-learn's
     # A name may be public in several packages, and a line "…" marks an omission in a quotation.
     "suppress_warnings": ["ref.python", "misc.highlighting_failure"],
 }
@@ -47,7 +47,7 @@ def build_site(folder: Path) -> int:
     FileError for Sphinx's warnings, such as a broken link; MissingExtraError without the extra `site`; ValueError for
     a wrong derivative.
     """
-    for module in ("sphinx", "myst_parser", "furo"):
+    for module in EXTRAS["site"]:
         import_extra(module)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / ".buildinfo").is_file():
@@ -55,11 +55,13 @@ def build_site(folder: Path) -> int:
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
         LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
         proofs, number = prove(), number_data()
-        source, made = Path(work, "source"), Path(work, "site")
+        source, made, root = Path(work, "source"), Path(work, "site"), PACKAGE.parent
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
-        for path, content in site_sources(PACKAGE.parent, proofs, number).items():
+        if (root / "docs").is_dir():
+            shutil.copytree(root / "docs", source / "docs")
+        for path, text in site_sources(root, proofs, number).items():
             (source / path).parent.mkdir(parents=True, exist_ok=True)
-            (source / path).write_bytes(content)
+            (source / path).write_bytes(text.encode())
         _run_sphinx(source, made)
         shutil.copytree(made, folder, dirs_exist_ok=True)
         return len(list(made.rglob("*.html")))
@@ -97,19 +99,10 @@ def _run_sphinx(source: Path, made: Path) -> None:
     with namespace():  # Sphinx's roles and directives end with it
         folders = source, None, made, source / ".doctrees"
         app = application(*folders, "html", CONFIGURATION, status=None, warning=warnings, freshenv=True)
-        app.connect("autodoc-process-docstring", _as_lines)
         app.connect("doctree-read", _number_lines)
         app.build()
     if warnings.getvalue():
         raise FileError(f"the site has broken pages: {warnings.getvalue().replace(f'{source}/', '')}")
-
-
-def _as_lines(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Keep the lines of npbert's docstrings, with backticks as the only markup. Leave out other docstrings."""
-    is_ours = getattr(thing, "__module__", "npbert").startswith("npbert")
-    text = "\n".join(lines).replace("*", r"\*").replace("|", r"\|").replace("   ", " \u2003 ")
-    text = re.sub("`[^`]+`", lambda code: code[0].replace("\n", " "), text)
-    lines[:] = [f"| {line}" for line in text.split("\n")] if is_ours else []
 
 
 def _number_lines(app: Any, doctree: Any) -> None:

@@ -29,11 +29,10 @@ _UNDOES = {"backward": "forward", "value_and_slope": "value"}
 """The name of what a method undoes, where it is not f of f_backward."""
 
 
-def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, bytes]:
-    """Return every file for Sphinx by its path. root: the repository, perhaps without docs/ and tests/planted."""
-    found = filter(Path.is_file, [*sorted((root / "docs").rglob("*")), root / "CONTRIBUTING.md"])
-    beside = {path.relative_to(root).as_posix(): path for path in found}
-    chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
+def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, str]:
+    """Return every text for Sphinx by its path. root: the repository, perhaps without docs/ and tests/planted."""
+    found = filter(Path.is_file, [*sorted((root / "docs").rglob("*.md")), root / "CONTRIBUTING.md"])
+    chapters = {path.relative_to(root).as_posix(): read_text(path) for path in found}
     known = Known(chapters, proofs, read_bugs(root), {code["file"] for code in number["source"]["functions"].values()})
     shown = {f"npbert/{room}": files_of(room) for room in SHOWN}
     linked = {posixpath.normpath(f"docs/{path}.py") for text in chapters.values() for path in _TO_PYTHON.findall(text)}
@@ -55,8 +54,7 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
         contents.append(fence("{toctree}", "\n".join([f":caption: {name}", ":maxdepth: 1", "", *pages])))
     texts["index.md"] = "\n\n".join(contents)
     texts["_extra/number.html"] = number_page({**number, "is_in_site": True})
-    files = {name: path.read_bytes() for name, path in beside.items() if not name.endswith(".py")}
-    return files | {path: text.encode() for path, text in texts.items()}
+    return texts
 
 
 def files_of(room: str) -> list[str]:

@@ -120,14 +120,19 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
         loss."""
-        texts, y = as_texts(X), as_labels(y)
+        texts, given = as_texts(X), utils.column_or_1d(np.asarray(y, dtype=object), warn=True)
+        for place, label in enumerate(given):
+            if not isinstance(label, str | Number | np.generic) or label != label:
+                raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
+        utils.multiclass.check_classification_targets(y)
+        y = np.asarray(y).ravel()
         utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = utils.check_random_state(self.random_state)
-        known, given = FinetuneSettings.__dataclass_fields__, self.get_params()
-        settings = {name: value for name, value in given.items() if name in known and value is not None}
+        known, options = FinetuneSettings.__dataclass_fields__, self.get_params()
+        settings = {name: value for name, value in options.items() if name in known and value is not None}
         settings["seed"] = random.randint(2**31 - 1)
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
@@ -144,8 +149,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
 
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each text, (N,)."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.take(self.classes_, best)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""
@@ -174,16 +178,3 @@ def as_texts(X: Any) -> list[Text]:
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
     return texts
-
-
-def as_labels(y: Any) -> Array:
-    """Return the labels of y, (N,). Warns of a table with one column, as scikit-learn does.
-
-    Raises: ValueError for a value that is not a label, for several columns, and for numbers that are not classes.
-    """
-    rows = utils.column_or_1d(np.asarray(y, dtype=object), warn=True)
-    for place, label in enumerate(rows):
-        if not isinstance(label, str | Number | np.generic) or label != label:
-            raise ValueError(f"row {place} of y is {label!r:.60}, wanted a label: a text or a number")
-    utils.multiclass.check_classification_targets(y)
-    return np.asarray(y).ravel()

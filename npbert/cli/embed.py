@@ -159,7 +159,18 @@ class SearchCommand(VectorCommand):
         has_text = [bool(line["text"].strip()) for line in lines]
         known = list(compress(lines, has_text))
         if self.vectors:
-            vectors = self._read_vectors(embed, len(lines))[has_text]
+            try:
+                stored = np.lib.format.open_memmap(self.vectors, mode="r")
+            except ValueError as error:
+                raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
+            shape = len(lines), embed.model.config.hidden_size
+            if stored.shape != shape:
+                wanted = f"wanted {shape}, one for each line of {Place(self.input)}"
+                raise FileError(f"{self.vectors} has vectors {stored.shape}, {wanted}")
+            if stored.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
+                says, wanted = f"{self.vectors} has vectors without lengths", "float16: the folder compares by dot"
+                raise FileError(says, wanted=wanted)
+            vectors = stored[has_text]
         else:
             vectors = embed([line["text"] for line in known], batch_size=self.batch_size)
         best = embed.semantic_search(queries, vectors, top_k=max(RERANKED, self.top_k))
@@ -181,16 +192,3 @@ class SearchCommand(VectorCommand):
             for hit in row["hits"]:
                 line = f"{hit['score']:8.3f}  line {hit['line']:<6,}{printable(hit['text'])}"
                 print(line if len(line) <= width else f"{line[: width - 1]}…")
-
-    def _read_vectors(self, embed: Embed, count: int) -> Any:
-        try:
-            vectors = np.lib.format.open_memmap(self.vectors, mode="r")
-        except ValueError as error:
-            raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
-        shape = count, embed.model.config.hidden_size
-        if vectors.shape != shape:
-            wanted = f"wanted {shape}, one for each line of {Place(self.input)}"
-            raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")
-        if vectors.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
-            raise FileError(f"{self.vectors} has vectors without lengths", wanted="float16: the folder compares by dot")
-        return vectors

@@ -180,16 +180,15 @@ class AnswerCommand(FilesCommand):
 
     def rows(self) -> Iterable[Any]:
         """The answers."""
-        answer, asked = Answer.from_pretrained(self.folder), self._asked()
+        answer = Answer.from_pretrained(self.folder)
+        if self.question is not None:
+            asked = [Question("", self.question, read_all(self.input), ())]
+        elif self.input.endswith(".json"):
+            asked = read_squad(self.input, answered=False)
+        else:
+            rows = json_rows(self.input, _QUESTION, hint="or give --question")
+            asked = [Question("", question, passage, ()) for (question, passage), _ in rows]
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
         for (id_, question, *_), spans in zip(asked, answers, strict=True):
             row = {"question": question, "answers": spans}
             yield {"id": id_, **row} if id_ else row
-
-    def _asked(self) -> list[Question]:
-        if self.question is not None:
-            return [Question("", self.question, read_all(self.input), ())]
-        if self.input.endswith(".json"):
-            return read_squad(self.input, answered=False)
-        rows = json_rows(self.input, _QUESTION, hint="or give --question")
-        return [Question("", question, passage, ()) for (question, passage), _ in rows]

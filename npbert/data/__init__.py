@@ -7,7 +7,6 @@ from npbert.data.dialogue import (
     Dialogue,
     load_dialogue,
     split_words,
-    word_tokenizer,
 )
 from npbert.data.example import (
     IS_NEXT,
@@ -24,12 +23,12 @@ from npbert.data.example import (
 )
 from npbert.data.masking import mask_words
 from npbert.data.task_files import TableRow, read_table
-from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data.tokenizer import COUNT, Text, Tokenizer
 from npbert.data.tokenizer_files import SPECIAL
-from npbert.data.vocabulary import COUNT, SPECIAL_TOKENS, Vocabulary
+from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]
-__all__ += ["Batch", "pad_rows", "Tokenizer", "Encoding", "Text", "word_tokenizer"]
+__all__ += ["Batch", "pad_rows", "Tokenizer", "Encoding", "Text"]
 __all__ += ["Example", "join_lines", "make_example", "mask_each_word", "collate", "TableRow", "read_table", "TaskData"]
 __all__ += ["COUNT", "Ids", "SPECIAL", "text_files", "warn_of_known"]

@@ -102,26 +102,24 @@ class Batch(_Named):
         return batch
 
     def __repr__(self) -> str:
-        """Show shapes and dtypes, and the first texts if the batch has `names` for their tokens."""
+        """Show shapes and dtypes; and if the batch has `names` for its tokens, the first texts, each token with its
+        target and each sequence with its labels."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if array is not None}
         rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
-        if self.names:
-            rows += map(self._text, list(np.ndindex(self.input_ids.shape[:-1]))[:_MOST_TEXTS])
+        texts = list(np.ndindex(self.input_ids.shape[:-1])) if self.names else []
+        for index in texts[:_MOST_TEXTS]:
+            is_real = self.attention_mask[index] != 0
+            tokens = list(self.names["input_ids"](self.input_ids[index][is_real]))
+            if self.labels is not None and self.labels.shape == self.input_ids.shape:
+                targets = self.labels[index][is_real]
+                for place in np.flatnonzero(targets != IGNORED):
+                    (label,) = self.names.get("labels", list)(targets[[place]])
+                    tokens[place] += f"→{label}"
+            shown = " ".join(tokens[:_MOST_TOKENS])
+            said = [f"{name} {array[index[0]]}" for name, array in arrays.items() if array.ndim == 1]
+            rows.append(f"{shown}  ->  {', '.join(said)}" if said else shown)
         return titled(f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:", *rows)
-
-    def _text(self, index: tuple[int, ...]) -> str:
-        """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
-        is_real = self.attention_mask[index] != 0
-        tokens = list(self.names["input_ids"](self.input_ids[index][is_real]))
-        if self.labels is not None and self.labels.shape == self.input_ids.shape:
-            targets = self.labels[index][is_real]
-            for place in np.flatnonzero(targets != IGNORED):
-                (label,) = self.names.get("labels", list)(targets[[place]])
-                tokens[place] += f"→{label}"
-        shown = " ".join(tokens[:_MOST_TOKENS])
-        said = [f"{name} {array[index[0]]}" for name, array in vars(self).items() if np.ndim(array) == 1]
-        return f"{shown}  ->  {', '.join(said)}" if said else shown
 
 
 Encoding: TypeAlias = "tokenizers.Encoding"
@@ -180,11 +178,11 @@ class Position(NamedTuple):
 START = Position()
 
 
-def batch_slices(count: int, size: int, group: int, place: Position) -> Iterator[tuple[Position, slice]]:
-    """Yield the places and the slices of the batches of a group of `count` examples, from `place` on."""
+def in_batches(examples: Any, size: int, group: int, place: Position) -> Iterator[tuple[Position, Any]]:
+    """Yield the examples of a group in batches, each with its place, from `place` on."""
     first = place.batch if group == place.group else 0
-    for number in range(first, -(-count // size)):
-        yield Position(group, number), slice(number * size, (number + 1) * size)
+    for number in range(first, -(-len(examples) // size)):
+        yield Position(group, number), examples[number * size : (number + 1) * size]
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,5 +209,5 @@ class TaskData:
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch with this seed from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
-        for position, part in batch_slices(len(order), self.batch_size, 0, place):
-            yield position, self.collate([self.examples[index] for index in order[part]])
+        for position, numbers in in_batches(order, self.batch_size, 0, place):
+            yield position, self.collate([self.examples[number] for number in numbers])

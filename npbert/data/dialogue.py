@@ -5,11 +5,9 @@ They are from many BERT tutorials, with their slips ("Thanks you").
 
 from dataclasses import dataclass
 
-from npbert.data.tokenizer import Tokenizer
-from npbert.data.tokenizer_files import numbered
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
-from npbert.io import Wanted, import_extra
+from npbert.io import Wanted
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
     6: (
@@ -34,7 +32,6 @@ DIALOGUES: dict[int, tuple[str, ...]] = {
 }
 
 PUNCTUATION = ".,!?-"
-UNKNOWN = "[UNK]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,15 +59,3 @@ def load_dialogue(num_lines: int) -> Dialogue:
     words = [split_words(line) for line in text]
     vocabulary = Vocabulary([*SPECIAL_TOKENS, *sorted({word for line in words for word in line})])
     return Dialogue(text, vocabulary, [vocabulary.ids(line) for line in words])
-
-
-def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
-    """Return a Tokenizer with the ids of `vocabulary`, and one more token, [UNK], for every other word.
-
-    It cleans a text as `split_words` does: lower case, without the punctuation. (Extra: hf.)
-    """
-    library = import_extra("tokenizers")
-    tokenizer = library.BertWordPieceTokenizer(numbered([*vocabulary.tokens, UNKNOWN]))
-    no_punctuation = library.normalizers.Replace(library.Regex(f"[{PUNCTUATION}]"), "")
-    tokenizer.normalizer = library.normalizers.Sequence([tokenizer.normalizer, no_punctuation])
-    return Tokenizer(tokenizer)

@@ -56,26 +56,25 @@ def read_table(
     DELIMITER.check("delimiter", delimiter)
     ending = Path(path).suffix
     if ending in JSON_LINES and not delimiter:
-        rows = json_rows(path, columns)
+        found = json_rows(path, columns)
     else:
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
-        rows = list(_rows(path, columns, by, header=header or not all(map(str.isdigit, columns))))
+        found = _rows(path, columns, by, header=header or not all(map(str.isdigit, columns)))
+    rows = list(found)
     if not rows:
         raise FileError(f"{Place(path)} is empty, wanted rows")
     return rows
 
 
-def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
-    """Return the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
-    rows = []
+def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> Iterator[TableRow]:
+    """Yield the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             place = Place(path, number)
             cells = parse_json(line, place)
             if not isinstance(cells, dict):
                 raise FileError(f"it is a JSON {type(cells).__name__}", wanted="an object", where=place, hint=hint)
-            rows.append(_chosen(cells, columns, place, hint))
-    return rows
+            yield _chosen(cells, columns, place, hint)
 
 
 def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:

@@ -19,15 +19,26 @@ from npbert.data.tokenizer_files import (
     read_tokenizer,
     settings_of,
 )
-from npbert.data.vocabulary import COUNT, LONGEST_WORD, Vocabulary, alphabet
+from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError, InputError, import_extra, model_file, write_json, write_text
+from npbert.io import FileError, InputError, Wanted, import_extra, model_file, write_json, write_text
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
 """The first character of a token that begins a word: for byte pairs (a space, as one character), and for Unigram."""
+
+MOST_CHARACTERS = 1000
+"""The most different characters in a learned vocabulary, of equals the first; a word with another one is [UNK]."""
+
+LONGEST_WORD = 100
+"""The most characters of a word. WordPiece turns longer words into [UNK], so they teach nothing, and the learning time
+grows with the square of their length."""
+
+_MOST = 2**31 - 1
+COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
+"""The range of sizes and frequencies of the library."""
 
 _AT_ONCE = 10_000
 """The most repetitions of a word in one text for the library."""
@@ -118,8 +129,13 @@ class Tokenizer(Vocabulary):
         clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
         texts = chain.from_iterable(Corpus(files))
         words = Counter(word for text in texts for word, _ in split(clean(text)) if len(word) <= LONGEST_WORD)
-        characters, pieces = alphabet(words)
-        first = [*SPECIAL.values(), *pieces]
+        counts = Counter[str]()
+        for word, count in words.items():
+            for character in word:
+                counts[character] += count
+        characters = [character for character, _ in counts.most_common(MOST_CHARACTERS)]
+        within = {character for word in words for character in word[1:]} & set(characters)
+        first = [*SPECIAL.values(), *sorted(characters), *(f"##{character}" for character in sorted(within))]
         if vocab_size < len(first):
             tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
             raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")

@@ -4,7 +4,7 @@ and the settings next to it, read as transformers reads them."""
 import base64
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -50,11 +50,6 @@ _USUAL = {  # the default special tokens of transformers' classes
 }
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
-
-
-def numbered(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the place of each token, as its id."""
-    return {token: number for number, token in enumerate(tokens)}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -201,7 +196,8 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:
-        stored = {"model": {"vocab": numbered(read_lines(path))}, "added_tokens": []}
+        ids = {token: number for number, token in enumerate(read_lines(path))}
+        stored = {"model": {"vocab": ids}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
     kind = stored["model"].get("type", "WordPiece")

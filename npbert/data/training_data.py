@@ -4,12 +4,10 @@ sequences, single or in pairs."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.data.batch import START, Batch, Position, batch_slices
+from npbert.data.batch import START, Batch, Position, in_batches
 from npbert.data.corpus import Corpus
 from npbert.data.example import IS_NEXT, NOT_NEXT, Example, collate, join_pair, mask_example
 from npbert.data.tokenizer import Tokenizer
@@ -54,31 +52,31 @@ class PretrainingData:
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch from `place` on, each with its place."""
-        limits: Any = {"probability": self.mask_probability, "max_predictions": self.max_length}
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
-        groups = [order[start : start + PIECES_AT_ONCE] for start in range(0, len(order), PIECES_AT_ONCE)]
+        groups = np.split(order, range(PIECES_AT_ONCE, len(order), PIECES_AT_ONCE))
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
-            examples = self._examples(groups[group], rng)
-            for position, part in batch_slices(len(examples), self.batch_size, group, place):
-                batch_rng = np.random.default_rng([epoch_seed, *position])
-                masked = [
-                    mask_example(example, self.tokenizer, batch_rng, whole_words=self.whole_words, **limits)
-                    for example in examples[part]
-                ]
-                yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
-
-    def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:
-        """Return the sequences of a group of pieces, without masks, in random order."""
-        pieces = {number: self._tokens(number) for number in numbers.tolist()}
-        examples: list[Example] = []
-        for number, sentences in pieces.items():
-            drawn = self._drawn(number, pieces, rng)
-            texts = pack(sentences, max_length=self.max_length, objective=self.objective, drawn=drawn, rng=rng)
-            examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
-        is_word = self.tokenizer.is_word  # a text may be all [UNK]
-        examples = [example for example in examples if is_word[example.input_ids].any()]
-        return [examples[index] for index in rng.permutation(len(examples))]
+            pieces = {number: self._tokens(number) for number in groups[group].tolist()}
+            examples: list[Example] = []
+            for number, sentences in pieces.items():
+                drawn = self._drawn(number, pieces, rng)
+                texts = pack(sentences, max_length=self.max_length, objective=self.objective, drawn=drawn, rng=rng)
+                examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
+            is_word = self.tokenizer.is_word  # a text may be all [UNK]
+            examples = [example for example in examples if is_word[example.input_ids].any()]
+            masked = [
+                mask_example(
+                    examples[index],
+                    self.tokenizer,
+                    rng,
+                    probability=self.mask_probability,
+                    max_predictions=self.max_length,
+                    whole_words=self.whole_words,
+                )
+                for index in rng.permutation(len(examples))
+            ]
+            for position, part in in_batches(masked, self.batch_size, group, place):
+                yield position, collate(part, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
@@ -133,10 +131,12 @@ def pack(
         label = IS_NEXT
         if objective == "nsp" and (not second or rng.random() < 0.5):
             true_next = second or _joined(sentences[end : end + 1])
-            other = _other_text(drawn, true_next, target - len(first))
-            if other:
-                position -= len(chunk) - split
-                second, label = other, NOT_NEXT
+            for others in islice(drawn, _DRAWS):
+                text = _joined(others[: _fill(others, 0, max(1, target - len(first)))])
+                if text and (not true_next or text[: len(true_next)] != true_next[: len(text)]):
+                    position -= len(chunk) - split
+                    second, label = text, NOT_NEXT
+                    break
         elif objective == "sop" and rng.random() < 0.5:
             first, second, label = second, first, NOT_NEXT
         if first and second:
@@ -156,16 +156,6 @@ def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
 
 def _joined(sentences: Sequence[Sentence]) -> list[int]:
     return [token for sentence in sentences for token in sentence]
-
-
-def _other_text(drawn: Iterator[Sequence[Sentence]], true_next: list[int], length: int) -> list[int] | None:
-    """Return a drawn text of at least `length` tokens, if possible, that does not begin like `true_next`."""
-    for sentences in islice(drawn, _DRAWS):
-        text = _joined(sentences[: _fill(sentences, 0, max(1, length))])
-        shared = min(len(text), len(true_next))
-        if text and not (shared and text[:shared] == true_next[:shared]):
-            return text
-    return None
 
 
 def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:

@@ -1,6 +1,5 @@
-"""Vocabulary: the tokens, their ids, and the special tokens. alphabet: the characters of a new one."""
+"""Vocabulary: the tokens, their ids, and the special tokens."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
@@ -8,21 +7,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.display import titled
-from npbert.io import Wanted, did_you_mean
+from npbert.io import did_you_mean
 
 _SPECIAL = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
 SPECIAL_TOKENS = tuple(_SPECIAL.values())
-
-MOST_CHARACTERS = 1000
-"""The most different characters in a learned vocabulary; a word with another one is [UNK]."""
-
-LONGEST_WORD = 100
-"""The most characters of a word. WordPiece turns longer words into [UNK], so they teach nothing, and the learning time
-grows with the square of their length."""
-
-_MOST = 2**31 - 1
-COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
-"""The range of sizes and frequencies of the library."""
 
 
 class Vocabulary:
@@ -70,15 +58,3 @@ class Vocabulary:
     def decode(self, ids: Sequence[int] | Array) -> list[str]:
         """Return the token of each id."""
         return [self.tokens[index] for index in ids]
-
-
-def alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:
-    """Return the most frequent characters of the words, at most MOST_CHARACTERS and of equals the first, and their
-    pieces: at the beginning of a word, and after it."""
-    counts: Counter[str] = Counter()
-    for word, count in words.items():
-        for character in word:
-            counts[character] += count
-    characters = [character for character, _ in counts.most_common(MOST_CHARACTERS)]
-    within = {character for word in words for character in word[1:]} & set(characters)
-    return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]

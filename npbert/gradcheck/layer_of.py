@@ -53,8 +53,7 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
     if len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
     for attributes, form in KINDS.values():
-        has = [hasattr(part, name) for part, names in zip(parts, attributes, strict=False) for name in names.split()]
-        if len(attributes) == len(parts) and all(has):
+        if len(attributes) == len(parts) and all(map(hasattr, parts, attributes)):
             return form(*parts, rest)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
     called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
@@ -164,7 +163,7 @@ def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
 
 def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
-    constant = [range(len(inputs))[position] for position in getattr(owner, "nondiff_argnums", ())]
+    constant = getattr(owner, "nondiff_argnums", ())
     kind: Any = type(owner)
     jax_call = kind.__call__
 
@@ -193,12 +192,12 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
 
 KINDS: dict[str, tuple[list[str], Callable[..., Form]]] = {
     "a jax.custom_vjp": (["bwd"], _with_residuals),
-    "a class with forward(ctx, …) and backward(ctx, …)": (["forward backward"], _with_context),
+    "a class with forward(ctx, …) and backward(ctx, …)": (["forward"], _with_context),
     "a function and a class with apply(grad)": (["__call__", "apply"], _applied),
     "two functions, (forward, backward) or (f, vjp)": (["__call__", "__call__"], form_of_functions),
     "a function that returns (loss, gradients)": (["__call__"], _of_loss),
 }
-"""The ways to write a forward and a backward: attributes of each part, which tell it from the others, and its
+"""The ways to write a forward and a backward: an attribute of each part, which tells it from the others, and its
 Form."""
 
 _HOW = f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"

@@ -34,7 +34,6 @@ class Classify(ForTexts[Label | float]):
 
     model_class = BertForSequenceClassification
     model: BertForSequenceClassification
-    one = (str, tuple)
 
     def result(self, text: Any, encoding: Any, logits: Array) -> Label | float:
         if self.model.config.num_labels == 1:

@@ -113,8 +113,7 @@ class Embed(Task):
         Raises: TypeError for a value that is not a text; ValueError unless batch_size is at least 1.
         """
         if isinstance(texts, str):
-            vector: Array = self([texts])[0]
-            return vector
+            return self([texts])[0]
         vectors = self.run(
             self.tokenize(texts), self.outputs, batch_size=batch_size, show_progress_bar=show_progress_bar
         )
@@ -189,8 +188,7 @@ def scaled(vectors: Array, similarity_fn_name: str = "cosine", dtype: Any = None
 def at_precision(vectors: Array, precision: str) -> Array:
     """Return the vectors (N, D) in less memory: as `float16`, or as `int8`, with ±127 as the largest number of each.
 
-    An int8 vector loses its length, so a search in them needs cosines. Raises: InputError for another precision."""
-    one_of(PRECISIONS).check("precision", precision)
+    An int8 vector loses its length, so a search in them needs cosines. precision: one of PRECISIONS."""
     if precision != "int8":
         return vectors.astype(precision, copy=False)
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)

@@ -9,9 +9,10 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, Batch, Dialogue, Vocabulary, collate, join_pair, split_words, word_tokenizer
+from npbert.data import IS_NEXT, SPECIAL, Batch, Dialogue, Tokenizer, Vocabulary, collate, join_pair, split_words
+from npbert.data.dialogue import PUNCTUATION
 from npbert.inference.task import ForTexts, Task
-from npbert.io import at_least
+from npbert.io import at_least, import_extra
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM, BertForPreTraining
 
@@ -88,11 +89,16 @@ def save_dialogue_model(
 ) -> None:
     """Write the model and its words into a folder for `npbert` and transformers. (Extra: hf.)
 
-    The model gets one more token, [UNK], for unknown words: the mean of all others.
+    The model gets one more token, [UNK], for unknown words: the mean of all others. Its tokenizer cleans a text as
+    `split_words` does: lower case, without the punctuation.
 
     Raises: FileExistsError for a folder with another model, unless `overwrite`.
     """
-    tokenizer = word_tokenizer(dialogue.vocabulary)
+    library, tokens = import_extra("tokenizers"), [*dialogue.vocabulary.tokens, SPECIAL["unk_token"]]
+    words = library.BertWordPieceTokenizer({token: number for number, token in enumerate(tokens)})
+    no_punctuation = library.normalizers.Replace(library.Regex(f"[{PUNCTUATION}]"), "")
+    words.normalizer = library.normalizers.Sequence([words.normalizer, no_punctuation])
+    tokenizer = Tokenizer(words)
     larger = BertForPreTraining(replace(model.config, vocab_size=len(tokenizer)), rng=None)
     for old, new in zip(model.parameters(), larger.parameters(), strict=True):
         new.value[...] = old.value.mean(axis=0)

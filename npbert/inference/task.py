@@ -168,10 +168,7 @@ class Task:
 
 
 class ForTexts(Task, Generic[Result]):
-    """Base class of a use that returns a result for a text, and for several texts a list of them."""
-
-    one: ClassVar[Any] = str
-    """The type of one text."""
+    """Base class of a use that returns a result for a text, or a tuple of them, and for several texts a list."""
 
     @overload
     def __call__(self, texts: str | tuple[str, str], **options: Any) -> Result: ...
@@ -181,7 +178,7 @@ class ForTexts(Task, Generic[Result]):
 
     def __call__(self, texts: Any, **options: Any) -> Any:
         """Return the result of a text, or a list."""
-        if isinstance(texts, self.one):
+        if isinstance(texts, str | tuple):
             return self.results([texts], **options)[0]
         return self.results(list(texts), **options)
 

@@ -17,18 +17,14 @@ EXTRAS = {
 """The packages that each extra installs, by the names of their modules."""
 
 
-class MissingExtraError(ImportError):
-    """A library is missing. The message has the command to install it."""
-
-
 def import_extra(module: str) -> ModuleType:
-    """Import and return a module of a package in EXTRAS. Raises: MissingExtraError, with the command to install it."""
+    """Import and return a module of a package in EXTRAS. Raises: ImportError, with the command to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         (extra,) = (extra for extra, packages in EXTRAS.items() if package in packages)
-        raise MissingExtraError(
+        raise ImportError(
             f"the package {package.replace('_', '-')} is missing; to install it: {how_to_install(extra)}"
         ) from error
 

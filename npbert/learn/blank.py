@@ -110,7 +110,7 @@ class Blank:
 
     def _blanked(self) -> str:
         """Return the library's source with an empty body for the function, and without some methods."""
-        source = textwrap.dedent(inspect.getsource(self.right))
+        source = inspect.getsource(self.right)
         lines = source.splitlines()
         functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
         for name in self.without:
@@ -123,8 +123,7 @@ class Blank:
     def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
         """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
         statements, and a raise."""
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        given, text = self.given, self.section("asked")
+        body, given, text = node.body[1:], self.given, self.section("asked")
         for number, statement in enumerate(body, 1):
             if any(word in ast.unparse(statement) for word in _GIVEN):
                 given = max(given, number)
@@ -157,22 +156,19 @@ def with_helpers(source: str, of: Any) -> list[str]:
     not."""
     found, known = [source], vars(sys.modules[of.__module__])
     for text in found:
-        names = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
-        called = [known.get(name) for name in names]
-        helpers = [each for each in called if inspect.isfunction(each) and each.__module__ == of.__module__]
-        found += [text for text in dict.fromkeys(map(inspect.getsource, helpers)) if text not in found]
+        for node in ast.walk(ast.parse(text)):
+            helper = known.get(getattr(node, "id", ""))
+            if inspect.isfunction(helper) and helper.__module__ == of.__module__:
+                found += {inspect.getsource(helper)}.difference(found)
     return found
 
 
 def definitions(text: str) -> dict[str, ast.stmt]:
-    """Return the functions, methods and values at the top of a file, by dotted name. Raises: SyntaxError."""
+    """Return the statements at the top of a file, and those in a class or function, by dotted name; those without a
+    name by "". Raises: SyntaxError."""
     found: dict[str, ast.stmt] = {}
     for node in ast.parse(text).body:
-        if isinstance(node, ast.ClassDef):
-            methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
-            found.update({f"{node.name}.{method.name}": method for method in methods})
-        elif isinstance(node, ast.FunctionDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            found[ast.unparse(node.targets[0])] = node
+        name = ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else getattr(node, "name", "")
+        inside = {f"{name}.{part.name}": part for part in getattr(node, "body", ()) if hasattr(part, "name")}
+        found |= {name: node} | inside
     return found

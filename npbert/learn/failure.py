@@ -25,8 +25,8 @@ _ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
 def sections(slug: str) -> dict[str, str]:
     """Return the sections of a text by name, "" for the first."""
     text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
-    named = re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", f"== \n{text}", re.MULTILINE)
-    return {name: body.strip("\n") for name, body in named}
+    parts = (part.partition("\n") for part in f"\n{text}".split("\n== "))
+    return {name: body.strip("\n") for name, _, body in parts}
 
 
 def entries(section: str) -> dict[str, str]:
@@ -129,19 +129,13 @@ def help_with(error: BaseException, said: str, known: Sequence[str], advice: Map
     said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
     the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
     """
-    if text := _advised(advice, said):
-        return text
-    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
-        return _missing(error.name, known)
-    if text := _advised(_ADVICE, said):
-        return text
-    return _did_you_mean(error.name or "", dir(error.obj)) if isinstance(error, AttributeError) else ""
-
-
-def _advised(advice: Mapping[str, str], said: str) -> str:
-    """Return the first text with a pattern in `said`, or ""."""
-    found = ((re.search(pattern, said), text) for pattern, text in advice.items())
-    return next((match.expand(text) for match, text in found if match), "")
+    is_name = type(error) is NameError
+    for pattern, text in (advice if is_name else {**advice, **_ADVICE}).items():
+        if match := re.search(pattern, said):
+            return match.expand(text)
+    if isinstance(error, AttributeError):
+        return _did_you_mean(error.name or "", dir(error.obj))
+    return _missing(error.name or "", known) if type(error) is NameError else ""
 
 
 def _missing(name: str, known: Sequence[str]) -> str:
@@ -154,7 +148,7 @@ def _missing(name: str, known: Sequence[str]) -> str:
 
 
 def _did_you_mean(name: str, known: Sequence[str]) -> str:
-    return did_you_mean(name, [each for each in known if not each.startswith("__")]).lstrip("; ").capitalize()
+    return did_you_mean(name, [each for each in known if not each.startswith("__")]).replace("; d", "D")
 
 
 def import_of(name: str) -> str:

@@ -30,9 +30,7 @@ def explained(
     parts = [line(exercise, verdict)]
     edits = [finding for finding in verdict.findings if finding.is_edit]
     changes = [describe_edit(finding, of_several=len(edits) > 1) for finding in edits]
-    if verdict.status == WRONG:
-        first = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
-        parts += map(indented, filter(None, [first + verdict.says, verdict.because]))
+    parts += map(indented, filter(None, [verdict.says, verdict.because]))
     if mends:
         parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1)]
     if verdict.printed.strip():

@@ -51,13 +51,13 @@ class Printed(io.StringIO):
 
 def check(exercise: Exercise, path: Path, running: float = RUNNING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
-    home = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
-    more = {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
         given = exercise.number, str(path.resolve()), running, folder
+        paths = [*sys.path, str(Path(__file__).parents[2])]
+        code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
-            [sys.executable, "-c", f"from npbert.learn.process import run; run{given}"],
+            [sys.executable, "-c", code],
             env={**os.environ, **more},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

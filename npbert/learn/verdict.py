@@ -24,13 +24,15 @@ class Verdict:
 
     def because_of(self, *texts: str) -> "Verdict":
         """Return the verdict with these paragraphs added, without repetitions."""
-        paragraphs = dict.fromkeys(each for text in (self.because, *texts) if text for each in text.split("\n\n"))
-        return replace(self, because="\n\n".join(paragraphs))
+        paragraphs = "\n\n".join([self.because, *texts]).split("\n\n")
+        return replace(self, because="\n\n".join(dict.fromkeys(filter(None, paragraphs))))
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:
-    """Join several verdicts: the first, with all others in its `because`, numbered from 2."""
+    """Join several verdicts: the first, with all others in its `because`, with numbers if there are several."""
     first, *others = verdicts
+    if others:
+        first = replace(first, says=f"1. {first.says}")
     for number, each in enumerate(others, 2):
         first = first.because_of(f"{number}. {each.says}", each.because)
     return first

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
-from npbert.plots.drawing import BLUE, COLORS, INK, ORANGE, Rows, Run, label, new_figure, rows_of, step_axis, style
+from npbert.plots.drawing import INK, Rows, Run, label, new_figure, rows_of, step_axis, style
 
 _NO_CURVES = ("step", "epoch")
 _LARGEST = 1e300  # matplotlib adds some room
 _LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is always thick, with dots
-    "training": {"color": BLUE, "linewidth": 1},
-    "held out": {"color": ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
+    "training": {"color": "C0", "linewidth": 1},
+    "held out": {"color": "C1", "linewidth": 2, "marker": "o", "markersize": 4},
     "best model": {"color": INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},
     "not finite": {"color": "#b2182b", "linestyle": "", "marker": "x"},
     "baseline": {"color": INK, "linewidth": 1, "linestyle": "--"},
@@ -54,7 +54,7 @@ def curves_figure(
     for index, name in enumerate(names, start=1):
         axes = figure.add_subplot(lines, columns, index, ylabel=_UNITS.get(name.rpartition("_")[2], ""))
         for number, (run, rows) in enumerate(runs.items()):
-            color = {"color": COLORS[number % len(COLORS)]} if len(runs) > 1 else {}
+            color = {"color": f"C{number}"} if len(runs) > 1 else {}
             for words, points in _curves(rows, name, judged["best_step"]).items():
                 look = {"marker": "o" if len(points) == 1 else "", **_LOOKS[words], **color}
                 if words == "not finite":

@@ -16,11 +16,8 @@ Rows = Sequence[dict[str, Any]]
 Run: TypeAlias = "str | Path | Rows"
 """The folder of a run, or rows of one of its files."""
 
-INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
-"""Text, and the two colors that color-blind people distinguish best."""
-
-COLORS = (BLUE, ORANGE, "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
-"""Colors of runs and labels."""
+INK = "#16191f"
+"""The color of text. Those of curves and points, C0 to C5, are in look.mplstyle."""
 
 _LOOK = Path(__file__).with_name("look.mplstyle")
 _LONGEST = 24

@@ -8,17 +8,10 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Embed, Task
-from npbert.io import import_extra
-from npbert.plots.drawing import BLUE, INK, label, name_places, new_figure, new_panel, style
+from npbert.plots.drawing import INK, label, name_places, new_figure, new_panel, style
 
 MOST_TOKENS = 48
 _MOST_WITH_COUNTS = 16
-
-
-def shares() -> Any:
-    """Return the colors of shares, as of attention: 0 is white, and darker is more."""
-    colors = import_extra("matplotlib.colors")
-    return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
 @style()
@@ -45,7 +38,7 @@ def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[i
     lines, heads, *_ = probabilities.shape
     figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.4, size * lines + room + 0.6), "Attention")
     panels = figure.subplots(lines, heads, squeeze=False, sharex=True, sharey=True)
-    look = {"cmap": shares(), "vmin": 0, "vmax": probabilities.max(), "rasterized": True}
+    look = {"vmin": 0, "vmax": probabilities.max(), "rasterized": True}
     for (line, head), panel in np.ndenumerate(panels):
         cells = panel.pcolormesh(probabilities[line, head], **look)
         panel.set(title=f"layer {numbers[line]}, head {head + 1}", aspect="equal")
@@ -71,11 +64,11 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
     of_row = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     width, height = max(3.4, 1.8 + 0.42 * size), max(2.6, 1.5 + 0.36 * size)
     figure, axes = new_panel(width, height, "Confusion matrix", xlabel="predicted label", ylabel="true label")
-    image = axes.imshow(of_row, shares(), vmin=0, vmax=1, interpolation="none", zorder=1)
+    image = axes.imshow(of_row, vmin=0, vmax=1, interpolation="none", zorder=1)
     name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
     name_places(axes.yaxis, labels)
     for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
-        color = "#ffffff" if of_row[place] > 0.4 else INK
+        color = "#ffffff" if of_row[place] > 0.7 else INK
         axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
     figure.colorbar(image, ax=axes, label="share of the row")
     return figure

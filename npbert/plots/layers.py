@@ -8,7 +8,7 @@ from npbert.core import Tape
 from npbert.data import Batch
 from npbert.io import LAYERS_FILE, FileError, import_extra
 from npbert.models import parameters_by_layer
-from npbert.plots.drawing import BLUE, ORANGE, Run, name_places, name_powers, new_panel, rows_of, step_axis, style
+from npbert.plots.drawing import Run, name_places, name_powers, new_panel, rows_of, step_axis, style
 
 _WORDS = {
     "gradient_norms": ("Norm of the gradient by layer", "‖g‖"),
@@ -48,12 +48,12 @@ def plot_update_ratios(run: Run) -> Any:
     _, ylabel = _WORDS["update_ratios"]
     figure, axes = new_panel(7.5, 3, "Update relative to the weights", yscale="log", ylabel=ylabel)
     name_powers(axes.yaxis)
-    band = {"color": BLUE, "alpha": 0.25, "linewidth": 0, "label": "range over layers"}
+    band = {"alpha": 0.25, "linewidth": 0, "label": "range over layers"}
     axes.fill_between(steps, known.min(axis=0), known.max(axis=0), **band)
     marker = "o" if len(steps) == 1 else ""
     middle = np.ma.median(known, axis=0)  # type: ignore[no-untyped-call]  # NumPy's masked arrays have few types
-    axes.plot(steps, middle, marker, label="median layer", color=BLUE)
-    axes.axhline(1e-3, color=ORANGE, linestyle="--", label="rule of thumb: 0.001")
+    axes.plot(steps, middle, marker, label="median layer")
+    axes.axhline(1e-3, color="C1", linestyle="--", label="rule of thumb: 0.001")
     step_axis(axes)
     figure.legend(loc="outside lower left", ncols=3)
     return figure
@@ -80,9 +80,9 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
         raise ValueError(f"the largest derivatives are {largest}, wanted numbers to draw")
     height, xlabel = 1.4 + 0.3 * len(layers), "size of ∂loss / ∂weight (logarithmic scale)"
     figure, axes = new_panel(6.5, height, "Gradient by layer", xscale="log", xlabel=xlabel)
-    for label, sizes, color, marker in (("usual", usual, BLUE, "o"), ("largest", largest, ORANGE, "D")):
+    for label, sizes, marker in (("usual", usual, "o"), ("largest", largest, "D")):
         known = np.ma.masked_equal(sizes, 0)  # without a logarithm
-        axes.plot(known, range(len(sizes)), marker, color=color, linestyle=":", linewidth=1, label=label)
+        axes.plot(known, range(len(sizes)), marker, linestyle=":", linewidth=1, label=label)
     name_powers(axes.xaxis)
     name_places(axes.yaxis, list(layers))
     axes.legend()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.plots.drawing import BLUE, COLORS, INK, label, new_panel, style
+from npbert.plots.drawing import INK, label, new_panel, style
 
 _MARKERS = "os^DvP"
 _MOST_NAMED = 80
@@ -35,10 +35,10 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     first, second = map(component.format, ("first", "second"), shares)
     figure, axes = new_panel(6.5, 5.2, title, xlabel=first, ylabel=second)
     kinds = list(dict.fromkeys(names))
-    are_words = len(kinds) > len(COLORS) or len(kinds) == len(names)
-    for kind, color, marker in zip([None] if are_words else kinds, COLORS, _MARKERS, strict=False):
+    are_words = len(kinds) > len(_MARKERS) or len(kinds) == len(names)
+    for kind, marker in zip([None] if are_words else kinds, _MARKERS, strict=False):
         chosen = points if are_words else points[[name == kind for name in names]]
-        axes.scatter(*chosen.T, s=24, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
+        axes.scatter(*chosen.T, s=24, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
     axes.set_aspect("equal", "datalim")
     if not are_words:
         axes.legend()
@@ -89,7 +89,7 @@ def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
     true, said = np.array(pairs, float).reshape(-1, 2).T
     names = {"xlabel": "true value (units of the file)", "ylabel": "predicted value (units of the file)"}
     figure, axes = new_panel(3.8, 3.6, "Predictions and true values", **names)
-    axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
+    axes.scatter(true, said, s=14, alpha=0.5, linewidths=0)
     ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
     axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="prediction = truth")
     axes.legend()

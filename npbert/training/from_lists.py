@@ -1,8 +1,8 @@
 """finetune: teach a BERT to label texts from lists instead of files."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -92,8 +92,17 @@ def finetune(
         columns["negatives"] = [name for name in names if name not in columns]
         files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
         chosen = FinetuneSettings(**files, **columns, **settings)
-        with _written(rows, overwrite=overwrite):
+        with ExitStack() as undoing:  # after an error, new files are gone; NaN is null
+            for path, examples in rows.items():
+                text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in examples)
+                if overwrite or not path.exists():
+                    undoing.callback(path.unlink, missing_ok=True)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    write_text(path, text)
+                elif path.read_text(encoding="utf-8") != text:
+                    raise FileError(f"{path} has other examples; for a new run, choose another folder")
             run = Finetuning(chosen, folder)
+            undoing.pop_all()
     run.trainer.train(overwrite=overwrite)
     return (Embed if is_of_vectors else Classify).from_pretrained(folder)
 
@@ -121,8 +130,8 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     if not 0 < count < len(rows):
         wanted = f"a share of the {len(rows)} texts that leaves some for both, as 0.2, or texts with their labels"
         raise InputError("held_out", share, wanted)
-    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
-    return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
+    shuffled = [rows[number] for number in np.random.default_rng(seed).permutation(len(rows))]
+    return shuffled[count:], shuffled[:count]
 
 
 def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
@@ -130,24 +139,3 @@ def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
     if not isinstance(named, Place) or named.path not in lists:
         return str(named)
     return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
-
-
-@contextmanager
-def _written(examples: dict[Path, Rows], *, overwrite: bool) -> Iterator[None]:
-    """Within it, the files hold these rows, a missing value (NaN) as null. After an error, those that are new are
-    gone."""
-    new = []
-    try:
-        for path, rows in examples.items():
-            text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in rows)
-            if overwrite or not path.exists():
-                new.append(path)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_text(path, text)
-            elif path.read_text(encoding="utf-8") != text:
-                raise FileError(f"{path} has other examples; for a new run, choose another folder")
-        yield
-    except BaseException:
-        for path in new:
-            path.unlink(missing_ok=True)
-        raise

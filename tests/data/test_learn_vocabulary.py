@@ -5,7 +5,7 @@ import pytest
 
 from npbert import Tokenizer
 from npbert.data import SPECIAL
-from npbert.data.vocabulary import LONGEST_WORD
+from npbert.data.tokenizer import LONGEST_WORD
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
@@ -56,7 +56,7 @@ def test_learned_words(tmp_path):
 
 
 def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_them(tmp_path, monkeypatch):
-    monkeypatch.setattr("npbert.data.vocabulary.MOST_CHARACTERS", 3)
+    monkeypatch.setattr("npbert.data.tokenizer.MOST_CHARACTERS", 3)
     file = _write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")
     tokenizer = Tokenizer.train([file], vocab_size=11, min_frequency=9)
     assert tokens(tokenizer)[5:] == ["j", "k", "z", "##j", "##k", "##z"], "of equals the first"

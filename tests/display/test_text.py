@@ -13,9 +13,7 @@ from npbert import (
     check_gradients,
 )
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
-from npbert.data.dialogue import word_tokenizer
-
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+from tests.small_tokenizer import small_tokenizer
 
 RNG = np.random.default_rng(0)
 DIALOGUE = load_dialogue(9)
@@ -39,7 +37,7 @@ def test_what_a_model_returns_and_its_config_take_a_few_lines():
     assert "\n  vocab_size: 41\n" in repr(MODEL.config)
 
 
-TOKENIZER = word_tokenizer(DIALOGUE.vocabulary)
+TOKENIZER = small_tokenizer("hello world")
 WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
     "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),

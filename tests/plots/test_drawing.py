@@ -10,7 +10,6 @@ import pytest
 from npbert.io import InputError
 from npbert.plots import plot_confusion, plot_curves, plot_predictions, save_figure
 from npbert.plots.drawing import as_bytes, label
-from npbert.plots.heat_maps import shares
 from tests.plots.hostile import HOSTILE
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -53,8 +52,6 @@ def test_a_matrix_of_counts_with_the_share_of_each_row():
     assert not plot_confusion(list("abcdefghijklmnopq"), np.eye(17)).axes[0].texts, "no room for 289 counts"
     with pytest.raises(ValueError, match=r"counts has shape \(1, 1\), wanted a row and a column for each of 2 labels"):
         plot_confusion(["no", "yes"], [[1]])
-    colors = shares()([0.0, 0.3, 0.6, 1.0])[:, :3]
-    assert colors[0].tolist() == [1, 1, 1] and (np.diff(colors.sum(axis=1)) < -0.3).all(), "0 is white"
 
 
 def test_points_and_the_line_on_which_both_are_the_same():

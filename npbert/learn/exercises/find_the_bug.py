@@ -101,7 +101,7 @@ class BugsBlank(Blank):
     def prove(self, module: ModuleType) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
         thing, letters = module.ANSWERS, suspects().keys()
-        if not isinstance(thing, dict) or set(thing) != set(letters):
+        if not isinstance(thing, dict) or thing.keys() != letters:
             return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(letters)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
         count = sum(each.answer == given[letter] for letter, each in suspects().items())

@@ -21,11 +21,10 @@ CONFIGURATION = {
     "extensions": ["myst_parser", "sphinx.ext.autodoc"],
     "html_theme": "furo",
     "html_title": "npbert, to read",
-    "html_static_path": ["_static"],
+    "html_static_path": [str(PACKAGE / "pages" / "site" / "static")],
     "html_css_files": ["site.css"],
     "html_extra_path": ["_extra"],
     "html_copy_source": False,
-    "html_show_sourcelink": False,
     "html_show_search_summary": False,  # a browser cannot fetch it for a page from disk
     "myst_heading_anchors": 4,
     "highlight_language": "text",
@@ -44,7 +43,7 @@ def build_site(folder: Path) -> int:
     pages. The chapters and planted bugs are those of the repository, if npbert is in it.
 
     Raises: FileExistsError if the folder has other files, or OSError if it cannot be written, both before the check;
-    FileError for Sphinx's warnings, such as a broken link; MissingExtraError without the extra `site`; ValueError for
+    FileError for Sphinx's warnings, such as a broken link; ImportError without the extra `site`; ValueError for
     a wrong derivative.
     """
     for module in EXTRAS["site"]:
@@ -56,7 +55,6 @@ def build_site(folder: Path) -> int:
         LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
         proofs, number = prove(), number_data()
         source, made, root = Path(work, "source"), Path(work, "site"), PACKAGE.parent
-        shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
         if (root / "docs").is_dir():
             shutil.copytree(root / "docs", source / "docs")
         for path, text in site_sources(root, proofs, number).items():

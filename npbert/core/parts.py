@@ -16,15 +16,15 @@ def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
 
 def named_parts(owner: object) -> Iterator[tuple[str, Any]]:
     """Yield the same with the layers, each before its parts. The first is `owner` itself, named ""."""
-    return _walk("", owner, set(), is_part=True)
+    return _walk("", owner, set())
 
 
-def _walk(name: str, item: Any, seen: set[int], *, is_part: bool = False) -> Iterator[tuple[str, Any]]:
+def _walk(name: str, item: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
     is_layer = (hasattr(item, "forward") or hasattr(item, "named_parameters")) and not isinstance(item, type)
     if id(item) in seen:
         return
     members = dict(enumerate(item)) if isinstance(item, list | tuple) else item
-    if is_part or is_layer or isinstance(item, Parameter):
+    if not name or is_layer or isinstance(item, Parameter):  # without a name, it is the owner
         seen.add(id(item))
         yield name, item
         members = getattr(item, "__dict__", members)

@@ -4,7 +4,7 @@ import contextlib
 import copy
 import itertools
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +14,7 @@ from npbert.core import Parameter
 from npbert.gradcheck.exact.run import check_linear, named
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple, copied, different
+from npbert.gradcheck.inputs import Function, as_tuple, copied, different
 from npbert.gradcheck.paths import changed, leaves, snapshot
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
@@ -71,7 +71,7 @@ class Call:
                 raise PromiseError(says, f"the memory of {name}")
 
 
-def numbers_of(function: ScalarFunction, shown: Callable[[str], str], *, are_promised: bool) -> Iterator[Gradients]:
+def numbers_of(function: ScalarFunction, shown: Function, *, are_promised: bool) -> Iterator[Gradients]:
     """Yield y, then the gradients by their shown names; and test the promises, if the gradients are `are_promised`.
 
     Of a backward that raises, the gradients of parameters by then come before its error. A wrong shape is no error, and

@@ -137,7 +137,7 @@ def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, G
     for name, array in function.variables.items():
         places, size = np.arange(array.size).reshape(array.shape), spread(array)
         found = [estimate({name: size * (places == place)}) for place in places.flat]
-        numeric[name], doubts[name] = np.moveaxis(np.reshape(found, (*array.shape, 2)), -1, 0) / size
+        numeric[name], doubts[name] = np.transpose(found).reshape(2, *array.shape) / size
     return numeric, doubts
 
 
@@ -163,26 +163,21 @@ def _beside(function: ScalarFunction, analytic: Gradients, direction: Gradients)
 
 def slope(function: ScalarFunction, direction: Gradients, stencil: Mapping[int, float] = CENTRAL) -> Estimate:
     """Return dS/dt at value + t · direction, by the step at which it changes least, and its error bound."""
-    rounding = _rounding(function, direction) / _STEPS
-    for count in (_COARSE, len(_STEPS)):
-        values = [_difference(function, direction, h, stencil) for h in _STEPS[:count]]
-        value, doubt = _steadiest(np.array(values), rounding[:count])
+    rounding = _rounding(function, direction)
+    for steps in (_STEPS[:_COARSE], _STEPS):
+        terms = [[function.terms(direction, multiple * h) for multiple in stencil] for h in steps]
+        differences = np.tensordot(terms, list(stencil.values()), (1, 0))  # before their sum, as some terms are large
+        value, doubt = _steadiest(differences.sum(axis=1) / steps, rounding / steps)
         if doubt <= _SURE[_epsilon(function)] * abs(value):
             break
     return value, doubt
-
-
-def _difference(function: ScalarFunction, direction: Gradients, h: float, stencil: Mapping[int, float]) -> float:
-    """Return the slope by differences of the terms before their sum, as some are large."""
-    terms = [_terms_at(function, direction, multiple * h) for multiple in stencil]
-    return float(np.dot(list(stencil.values()), terms).sum() / h)
 
 
 def _rounding(function: ScalarFunction, direction: Gradients) -> float:
     """Return the rounding error of S, from y and from the variables, measured as its change for another rounding."""
     signs, epsilon, variables = np.random.default_rng(0), _epsilon(function), function.variables
     ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in direction.items()}
-    terms, others = _terms_at(function, {}, 0.0), _terms_at(function, ulps, epsilon)
+    terms, others = function.terms({}, 0.0), function.terms(ulps, epsilon)
     return _SLACK * float((epsilon * np.abs(terms) + np.abs(others - terms)).sum())
 
 
@@ -199,13 +194,7 @@ def _complex_step(function: ScalarFunction, direction: Gradients) -> Estimate:
     """Return dS/dt, which is exact. Raises: any error if forward cannot run on complex numbers."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
-        terms = _terms_at(function, direction, 1j * _TINY)
+        terms = function.terms(direction, 1j * _TINY)
     if not np.iscomplexobj(terms):
         raise TypeError("y is always real")
     return float((terms.imag / _TINY).sum()), 0.0
-
-
-def _terms_at(function: ScalarFunction, direction: Gradients, t: complex) -> Array:
-    """Return the terms dy · y of S at value + t · direction."""
-    with function.moved(direction, t):
-        return function.terms()

@@ -2,7 +2,7 @@
 
 import copy
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,17 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters, named_parts
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.inputs import Outputs, Rng, as_list, as_tuple, copied, is_float_array, magnitude, names_given
+from npbert.gradcheck.inputs import (
+    Function,
+    Outputs,
+    Rng,
+    as_list,
+    as_tuple,
+    copied,
+    is_float_array,
+    magnitude,
+    names_given,
+)
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
@@ -75,9 +85,9 @@ class ScalarFunction:
     @property
     def size(self) -> int:
         """The number of all variables' elements."""
-        return sum(array.size for array in self.variables.values())
+        return sum(self.made(np.size).values())
 
-    def made(self, make: Callable[[Array], Any]) -> dict[str, Any]:
+    def made(self, make: Function) -> dict[str, Any]:
         """Return make(array) for each variable, by name."""
         return {name: make(array) for name, array in self.variables.items()}
 
@@ -124,13 +134,13 @@ class ScalarFunction:
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
-        size = float(np.abs(self.terms()).sum())
+        size = float(np.abs(self.terms({}, 0.0)).sum())
         return self.made(lambda array: size / spread(array))
 
     def random_step(self, number: int) -> Gradients:
         """Return the random step of this number for each variable, relative to its spread."""
         drawn = np.random.default_rng([self.seed + 1, _STREAM, number])
-        return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
+        return self.made(lambda array: spread(array) * drawn.standard_normal(array.shape))
 
     def moved(self, step: Gradients, t: complex) -> AbstractContextManager[None]:
         """The same as `unchanged`, with t · step added to the arrays named in `step`; all complex for a complex t."""
@@ -149,9 +159,10 @@ class ScalarFunction:
         y, _ = self.forward(*map(copied, self.inputs))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
-    def terms(self) -> Array:
-        """Return the terms dy · y of S."""
-        return np.concatenate([(dy * y).ravel() for dy, y in zip(self.dy, self.outputs(), strict=True)])
+    def terms(self, step: Gradients, t: complex) -> Array:
+        """Return the terms dy · y of S at value + t · step."""
+        with self.moved(step, t):
+            return np.concatenate([(dy * y).ravel() for dy, y in zip(self.dy, self.outputs(), strict=True)])
 
     @cached_property
     def dy(self) -> Outputs:
@@ -160,7 +171,7 @@ class ScalarFunction:
 
         def like(part: Array) -> Any:
             dy = drawn.standard_normal(part.shape)
-            return dy.astype(part.dtype) if part.ndim else np.floor(_FRACTIONS * dy) / _FRACTIONS + 0.5 / _FRACTIONS
+            return dy.astype(part.dtype) if part.ndim else (np.floor(_FRACTIONS * dy) + 0.5) / _FRACTIONS
 
         return tuple(map(like, self.outputs()))
 
@@ -180,8 +191,9 @@ class ScalarFunction:
         if dx is None or len(returned) != len(names):
             returned = list(as_tuple(dx))
         if len(returned) != len(names):
-            hint = "return one for each NumPy array of floats, or None without a gradient"
-            hint = hint if returned else "add the missing `return`"
+            hint = "add the missing `return`"
+            if returned:
+                hint = "return one for each NumPy array of floats, or None without a gradient"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
         moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}

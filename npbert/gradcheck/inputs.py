@@ -34,7 +34,7 @@ def mapped(change: Function, value: Any) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
 
-def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> Any:
+def copied(value: Any, copy: Function = np.copy) -> Any:
     """Return a copy of the arrays, also of those in a dataclass (a Batch). copy: of an array."""
     if isinstance(value, np.ndarray):
         return copy(value)
@@ -87,7 +87,7 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
         parameters = inspect.signature(_unwrapped(function)).parameters.values()
     except (TypeError, ValueError):  # no signature, as of a ufunc
         return []
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    named = [one for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
     return [one.name for one in named if not required or one.default is one.empty]
 
 

@@ -12,7 +12,7 @@ from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
-_AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
+_AFFIX = "(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?"
 
 Pair = tuple[str, Any]
 """A path, and its value."""
@@ -45,9 +45,8 @@ def is_named_for(path: str, parameter: str) -> bool:
     """True if it is named as the gradient of W in the same object: dW, grad_W, W_grad or dLdW; or W in another dict or
     list."""
     mine, name = (re.sub(r"[\W_]", "", _key(each)).lower() for each in (path, parameter))
-    before, found, after = mine.rpartition(name)
-    is_one = bool(found) and not (before and after)
-    return owner_of(path) == owner_of(parameter) and is_one and bool(_AFFIX.fullmatch(before + after))
+    is_one = re.fullmatch(f"{_AFFIX}{name}|{name}{_AFFIX}", mine)
+    return owner_of(path) == owner_of(parameter) and is_one is not None
 
 
 def is_numeric(value: Any) -> bool:
@@ -91,8 +90,8 @@ def leaves(thing: Any, is_leaf: Function, path: str = "", inside: Function = mem
 
 def arrays_held_by(layer: Any) -> list[str]:
     """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    parts = ((path, part) for path, part in named_parts(layer) if hasattr(part, "forward"))
-    return [name for path, part in parts for name, value in members(path, part) if is_float_array(value)]
+    held = (pair for path, part in named_parts(layer) if hasattr(part, "forward") for pair in members(path, part))
+    return [path for path, value in held if is_float_array(value)]
 
 
 def snapshot(values: Values) -> Values:

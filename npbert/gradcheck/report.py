@@ -183,19 +183,18 @@ class Report:
         rests_on = ", by estimates" * self.ok + ", not proved" * is_unproved
         count = f"{self.count:,} derivatives of {names}{', proved' if self.proof else rests_on}."
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
-        if self.ok and self.proof:
+        if self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}."]
-        found = [describe(each, edit=True) for each in self.diagnosis]
-        first, *others = [*found, *worst]
+        lines = [*(describe(each, edit=True) for each in self.diagnosis), *worst]
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
-            others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
+            lines += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
         if is_unproved:
-            others.append(f"Not proved: {self.proof.reason}.")
+            lines.append(f"Not proved: {self.proof.reason}.")
         notes = " ".join(filter(None, [self.unchecked, self.remark()]))
-        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, notes]
-        return with_title("\n".join(filter(None, lines)))
+        text = "\n".join(filter(None, [*lines, notes]))
+        return with_title(f"{'PASS' if self.ok else 'FAIL'}: {text}")
 
 
 def compared(
@@ -212,17 +211,13 @@ def compared(
     scales: the scale of relative errors by name, if not as in a Report. doubts: error bounds of the numeric ones, by
     name; errors count beyond them.
     """
-    largest = {name: float(magnitude(derivatives)) for name, derivatives in numeric.items()}
-    smallest = max(largest.values(), default=0) / 100
+    smallest = float(max(map(magnitude, numeric.values()), default=0)) / 100
     found = []
     for name, derivatives in numeric.items():
-        scale = max(largest[name], smallest) if scales is None else scales[name]
-        difference = np.abs(analytic[name] - derivatives)
-        if doubts:
-            difference = np.where(difference <= doubts[name], 0.0, difference - doubts[name])
-        difference = np.asarray(difference, float)
+        scale = scales[name] if scales else max(float(magnitude(derivatives)), smallest)
+        difference, doubt = np.abs(analytic[name] - derivatives), doubts[name] if doubts else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(difference == 0, 0.0, difference / scale)
+            errors = np.where(difference <= doubt, 0.0, np.asarray(difference - doubt, float) / scale)
         if errors.size:
             at: Any = largest_at(errors)
             count = int((~(errors <= tolerance)).sum())  # a NaN is wrong

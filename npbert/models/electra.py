@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,10 +80,10 @@ class ReplacedTokenDetection(TaskModel):
         self.config = config = _of_electra(config)
         self.generator = generator or BertForMaskedLM(_smaller(config), rng=rng, dtype=dtype)
         self.discriminator = discriminator or ElectraForPreTraining(config, rng=rng, dtype=dtype)
-        theirs, ours = self.generator.bert.embeddings, self.discriminator.bert.embeddings
-        theirs.word_embeddings, theirs.position_embeddings = ours.word_embeddings, ours.position_embeddings
-        theirs.token_type_embeddings, theirs.layer_norm = ours.token_type_embeddings, ours.layer_norm
-        self.generator.predictions.table = ours.word_embeddings.weight
+        shared = copy(self.discriminator.bert.embeddings)  # all but the projection
+        shared.projection = self.generator.bert.embeddings.projection
+        self.generator.bert.embeddings = shared
+        self.generator.predictions.table = shared.word_embeddings.weight
 
     @classmethod
     def from_pretrained(

@@ -137,8 +137,7 @@ class PackedBatch:
         rows: Array = self._output_row[places]
         if (rows < 0).any():
             s, t = divmod(int(places[rows < 0][0]), self.shape[1])
-            why = f"this model reads only {self.reads.tokens}" if self.is_real[s, t] else "it is padding"
-            raise ValueError(f"token [{s}, {t}] cannot be read: {why}")
+            raise ValueError(f"token [{s}, {t}] has no row: it is padding, or the model reads only {self.reads.tokens}")
         return rows
 
     @cached_property

@@ -7,11 +7,11 @@ size of each gradient.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -68,12 +68,14 @@ class Digits(World):
 class Slope:
     """The derivatives of a number by all unknowns: a weighted sum of other slopes, evaluated at the end. So one forward
     gives all of them. (As in reverse mode: Linnainmaa 1970.)
+
+    weight: the derivative of the end by this slope.
     """
 
-    __slots__ = ("terms",)
+    __slots__ = ("terms", "weight")
 
     def __init__(self, *terms: tuple[Any, Slope]) -> None:
-        self.terms = terms
+        self.terms, self.weight = terms, Decimal(0)
         Number.world.slopes.append(self)
 
     def __add__(self, other: Any) -> Slope:
@@ -86,16 +88,6 @@ class Slope:
 
     def __mod__(self, modulus: Any) -> Slope:
         return self
-
-
-def weights_in(total: Any, slopes: list[Slope]) -> dict[Slope, Decimal]:
-    """Return the weight of each slope in the total. slopes: all of a run, in the order of computation."""
-    weights = defaultdict[Slope, Decimal](Decimal)
-    weights[total] += 1
-    for slope in reversed(slopes):
-        for weight, other in slope.terms:
-            weights[other] += weight * weights[slope]
-    return weights
 
 
 def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
@@ -152,12 +144,15 @@ def decimals(
 ) -> tuple[ExactRun, Gradients]:
     """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: True for a point
     near the given one, where nothing is 1 or 0 by chance. backward: False runs only forward."""
-    drawn = np.random.default_rng(0) if near else None
     with localcontext(Context(prec=digits)):
-        world = Digits(drawn)
+        world = Digits(np.random.default_rng(0) if near else None)
         run = run_on_numbers(world, function, backward=backward)
-        weights = weights_in(run.growth, world.slopes)
-        return run, {name: of_each(weights.__getitem__, slopes) for name, slopes in run.tangents.items()}
+        if isinstance(run.growth, Slope):  # or 0
+            run.growth.weight += 1
+        for slope in reversed(world.slopes):
+            for weight, part in slope.terms:
+                part.weight += weight * slope.weight
+        return run, {name: of_each(attrgetter("weight"), slopes) for name, slopes in run.tangents.items()}
 
 
 def witnesses(function: ScalarFunction, *, near: bool = False) -> list[Comparison]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -49,10 +48,10 @@ class World:
         self.slopes = list[Any]()
 
 
-def _by_floats(compare: Callable[[float, float], bool]) -> Any:
+def _by_floats(compare: Function) -> Any:
     """Return a comparison by the floats."""
 
-    def compared(number: Number, other: Any) -> bool:
+    def compared(number: Number, other: Any) -> Any:
         seen = seen_of(other)
         if seen == number.seen and math.isfinite(seen) and as_number(other).value != number.value:
             Number.world.ties += 1
@@ -137,7 +136,7 @@ class Number:
         """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
-        exact = Fraction(power).limit_denominator(_LARGEST_ROOT) if math.isfinite(power) else Fraction()
+        exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
         if not math.isclose(exact, power, rel_tol=1e-15):
             raise NoRuleError(f"the power {power} has no exact rule")
         base = self if exact.denominator == 1 else self.root(exact.denominator)
@@ -180,7 +179,7 @@ class NonFinite(float):
     """
 
 
-def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
+def _mixed(operation: Function, number: Number, other: Any) -> Any:
     """Return the operation on a Number and another operand."""
     world, is_summand = Number.world, operation is operator.add and isinstance(other, float | np.floating)
     if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:

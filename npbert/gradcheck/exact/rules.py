@@ -2,7 +2,6 @@
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ class Rule(NamedTuple):
     """
 
     name: str
-    slope: Callable[[Number, Number], Any]
+    slope: Function
     parity: int = 0
     degree: int = 0
 

@@ -149,8 +149,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
 
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each text, (N,)."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return np.take(self.classes_, best)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""

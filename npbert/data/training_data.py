@@ -7,7 +7,6 @@ from itertools import islice
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.data.batch import START, Batch, Position, in_batches
 from npbert.data.corpus import Corpus
 from npbert.data.example import IS_NEXT, NOT_NEXT, Example, collate, join_pair, mask_example
@@ -57,33 +56,27 @@ class PretrainingData:
         groups = np.split(order, range(PIECES_AT_ONCE, len(order), PIECES_AT_ONCE))
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
-            examples = self._examples(groups[group], rng)
-            for position, part in in_batches(examples, self.batch_size, group, place):
-                batch_rng = np.random.default_rng([epoch_seed, *position])
-                masked = [
-                    mask_example(
-                        example,
-                        self.tokenizer,
-                        batch_rng,
-                        probability=self.mask_probability,
-                        max_predictions=self.max_length,
-                        whole_words=self.whole_words,
-                    )
-                    for example in part
-                ]
-                yield position, collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
-
-    def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:
-        """Return the sequences of a group of pieces, without masks, in random order."""
-        pieces = {number: self._tokens(number) for number in numbers.tolist()}
-        examples: list[Example] = []
-        for number, sentences in pieces.items():
-            drawn = self._drawn(number, pieces, rng)
-            texts = pack(sentences, max_length=self.max_length, objective=self.objective, drawn=drawn, rng=rng)
-            examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
-        is_word = self.tokenizer.is_word  # a text may be all [UNK]
-        examples = [example for example in examples if is_word[example.input_ids].any()]
-        return [examples[index] for index in rng.permutation(len(examples))]
+            pieces = {number: self._tokens(number) for number in groups[group].tolist()}
+            examples: list[Example] = []
+            for number, sentences in pieces.items():
+                drawn = self._drawn(number, pieces, rng)
+                texts = pack(sentences, max_length=self.max_length, objective=self.objective, drawn=drawn, rng=rng)
+                examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
+            is_word = self.tokenizer.is_word  # a text may be all [UNK]
+            examples = [example for example in examples if is_word[example.input_ids].any()]
+            masked = [
+                mask_example(
+                    examples[index],
+                    self.tokenizer,
+                    rng,
+                    probability=self.mask_probability,
+                    max_predictions=self.max_length,
+                    whole_words=self.whole_words,
+                )
+                for index in rng.permutation(len(examples))
+            ]
+            for position, part in in_batches(masked, self.batch_size, group, place):
+                yield position, collate(part, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
 
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]

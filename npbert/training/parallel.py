@@ -41,13 +41,12 @@ class MPICommunicator(Communicator):
         self._failures = comm.Dup()  # separate, as the others may be in another operation
 
     def gather(self, value: Item) -> list[Item]:
-        everyone: list[Item] = self._comm.allgather(value)
-        return everyone
+        return self._comm.allgather(value)
 
     def exchange(self, values: Sequence[Item]) -> list[Item]:
         others: list[Any] = list(values)
         others[self.rank] = None
-        received: list[Item] = self._comm.alltoall(others)
+        received = self._comm.alltoall(others)
         received[self.rank] = values[self.rank]
         return received
 
@@ -95,17 +94,17 @@ def world() -> Communicator:
 
 
 def share_cores(communicator: Communicator) -> None:
-    """Use as many threads as this process has cores, counting shared ones in part, unless an environment variable sets
-    the number.
+    """Use as many threads as this process has cores, divided by the most processes that share one, unless an
+    environment variable sets the number.
 
     Warns: on process 0, if it has less than a core.
     """
     owners = communicator.gather([(platform.node(), core) for core in processors()])
-    users = Counter(itertools.chain(*owners))
-    room = sum(1 / users[core] for core in owners[communicator.rank])  # a core shared by two counts half
+    users, own = Counter(itertools.chain(*owners)), owners[communicator.rank]
+    threads = len(own) // max(users[core] for core in own)
     if not any(name in os.environ for name in CHOSEN_BY):
-        set_num_threads(max(1, int(room + 1e-9)))
-    if communicator.is_first and room < 1 - 1e-9:
+        set_num_threads(max(1, threads))
+    if communicator.is_first and not threads:
         fix = "start fewer, or bind them differently (mpiexec --bind-to none)"
         warn(f"processes share cores, and wait for each other; {fix}")
 

@@ -105,10 +105,9 @@ def read_settings(path: Path) -> dict[str, Any]:
     """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
     tomlkit = import_extra("tomlkit")
     try:
-        values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
+        return tomlkit.parse(read_text(path)).unwrap()
     except tomlkit.exceptions.ParseError as error:
         raise FileError(f"{path} is not valid TOML: {error}") from error
-    return values
 
 
 def save_settings(settings: Settings, folder: Path) -> None:

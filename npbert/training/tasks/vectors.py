@@ -158,8 +158,7 @@ class ScoredVectors(OneNumber, SentenceVectors):
     def decode(self, logits: Array) -> Array:
         """Return the cosine of each pair (N,).   logits (N, 2, D)"""
         unit = UnitLength()(logits)
-        cosines: Array = (unit[:, 0] * unit[:, 1]).sum(axis=1)
-        return cosines.astype(float)
+        return (unit[:, 0] * unit[:, 1]).sum(axis=1).astype(float)
 
 
 def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:

@@ -54,6 +54,7 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
             raise GradientError(f"forward is wrong: {values}")
 
 
+@np.errstate(all="ignore")
 def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
@@ -76,7 +77,7 @@ def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Scala
 
 def _loses_digits(function: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
-    with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
+    with contextlib.suppress(Exception):  # the author's own, for such numbers
         run, _ = decimals(function, backward=False)
         pairs = [(y.seen, y.value.astype(float)) for y in run.y.values()]
         return any(magnitude(seen - right) > _LOST * magnitude(right) for seen, right in pairs)
@@ -85,6 +86,6 @@ def _loses_digits(function: ScalarFunction) -> bool:
 
 def _largest(function: ScalarFunction) -> float:
     """Return the largest number of y; 0 if forward raises."""
-    with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
+    with contextlib.suppress(Exception):  # the author's code may fail for such numbers
         return float(np.max([magnitude(y) for y in function.outputs()]))
     return 0.0

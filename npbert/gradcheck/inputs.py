@@ -56,7 +56,7 @@ def different(value: Any) -> Any:
         moved = np.roll(array, 1, axis=0) if array.ndim else array
         if array.dtype.kind != "f":
             is_ascending = array.ndim == 1 and (np.diff(array) >= 0).all()
-            return np.copy(array if is_ascending else moved)
+            return array if is_ascending else moved
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):

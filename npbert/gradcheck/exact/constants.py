@@ -36,7 +36,7 @@ def constant(x: float) -> Constant:
     return Constant(sign, Fraction(abs(x)), False, 0)
 
 
-def simplest(x: Fraction, rounding: float = _ROUNDING) -> Fraction | None:
+def simplest(x: Fraction, rounding: float) -> Fraction | None:
     """Return the fraction n/d with n · d up to 2⁴⁰ that equals x ≥ 0 within a relative error of `rounding`, or None.
     (There is at most one.)"""
     found = x.limit_denominator(max(1, math.isqrt(_SHORT * x.denominator // x.numerator) if x else 1))

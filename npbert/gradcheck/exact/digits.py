@@ -19,7 +19,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import of_each
 from npbert.gradcheck.exact.constants import constant, simplest
-from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
@@ -28,23 +28,16 @@ from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 DIGITS = 50
 _MORE_DIGITS = (DIGITS, 100, 200, 400, 800)
 _SPARE = 8  # digits lost by rounding
-_NEAR = 1e-3
 
 
 class Digits(World):
-    """Decimal numbers in the precision of the context.
-
-    rng: draws unknowns near their floats, so that no γ is exactly 1; None: takes the floats themselves.
-    """
+    """Decimal numbers in the precision of the context."""
 
     modulus = Decimal("Infinity")  # no modulus
 
     def unknown(self, seen: float) -> Number:
-        """Return a Number for the float, or a little above."""
-        value = Decimal(seen)
-        if self.rng:
-            value += Decimal(_NEAR * self.rng.uniform(0.1, 1.0)) * (abs(value) or 1)
-        return Number(value, Slope(), seen)
+        """Return the float as a Number."""
+        return Number(Decimal(seen), Slope(), seen)
 
     def constant(self, x: float) -> Decimal:
         """Return the exact number of a float."""
@@ -139,13 +132,11 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
 }
 
 
-def decimals(
-    function: ScalarFunction, *, near: bool = False, digits: int = DIGITS, backward: bool = True
-) -> tuple[ExactRun, Gradients]:
-    """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: True for a point
-    near the given one, where nothing is 1 or 0 by chance. backward: False runs only forward."""
+def decimals(function: ScalarFunction, *, digits: int = DIGITS, backward: bool = True) -> tuple[ExactRun, Gradients]:
+    """Run the layer in decimals. Returns the run, and the gradients of forward by name. backward: False runs only
+    forward."""
     with localcontext(Context(prec=digits)):
-        world = Digits(np.random.default_rng(0) if near else None)
+        world = Digits()
         run = run_on_numbers(world, function, backward=backward)
         if isinstance(run.growth, Slope):  # or 0
             run.growth.weight += 1
@@ -155,21 +146,22 @@ def decimals(
         return run, {name: of_each(attrgetter("weight"), slopes) for name, slopes in run.tangents.items()}
 
 
-def witnesses(function: ScalarFunction, *, near: bool = False) -> list[Comparison]:
+def witnesses(function: ScalarFunction) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants, or too few digits, explain, and by
-    as much with twice the digits. near: as for `decimals`."""
+    as much with twice the digits."""
     before: list[Comparison] = []
     for digits in _MORE_DIGITS:
         try:
-            run, right = decimals(function, near=near, digits=digits)
-        except ArithmeticError:  # for example √ of a negative number
+            run, right = decimals(function, digits=digits)
+        except (ArithmeticError, NoRuleError):  # for example √ of a negative number
             return []
         said = {name: each.value for name, each in run.gradients.items()}
-        bounds, smallest = Gradients(), Decimal(10) ** (_SPARE - digits)
+        smallest = Decimal(10) ** (_SPARE - digits)
         with localcontext(Context(prec=digits, traps=[])):
-            for name, each in run.gradients.items():
-                rounding = of_each(Decimal, HALF_EPSILON * each.error)
-                bounds[name] = np.maximum(rounding, smallest * np.abs(right[name]))
+            bounds = {
+                name: np.maximum(of_each(Decimal, HALF_EPSILON * each.error), smallest * np.abs(right[name]))
+                for name, each in run.gradients.items()
+            }
             wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
             if wrong == before:
                 return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]

@@ -34,7 +34,7 @@ _INVERSES = {"exp": "log", "log": "exp"}
 
 
 class Field(World):
-    """Integers modulo P. rng: also draws tangents and the values of functions.
+    """Integers modulo P. seed: of all random numbers.
 
     has_random_roots: True after a root that the field does not have at this point.
     """
@@ -42,14 +42,15 @@ class Field(World):
     modulus = P
 
     def __init__(self, seed: int) -> None:
-        super().__init__(random.Random(int(seed)))
+        super().__init__()
+        self.rng = random.Random(int(seed))
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
-        self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
+        self._powers = dict[int, int]()  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self) -> int:
         """Return any element of the field."""
-        return int(self.rng.randrange(P))
+        return self.rng.randrange(P)
 
     def unknown(self, seen: float) -> Number:
         """Return any Number, whatever its float."""
@@ -61,12 +62,10 @@ class Field(World):
         """Return the element for a float's exact number."""
         number = constant(x)
         value = _fraction(number.ratio)
-        if number.is_root:
-            root = root_of(value, 2)
-            if root is None:
-                return _fraction(Fraction(x))
-            value = root
-        return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
+        root = root_of(value, 2) if number.is_root else value
+        if root is None:
+            return _fraction(Fraction(x))
+        return number.sign * root * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
     def inverse(self, value: int) -> int:
         """Return 1/value. If √value was taken, as a random s, it is s⁻²."""

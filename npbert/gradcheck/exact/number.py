@@ -29,10 +29,9 @@ class NoRuleError(TypeError):
 
 
 class World:
-    """Where the parts of Numbers come from, and the state of one run. A subclass draws unknowns and tangents, and gives
+    """Where the parts of Numbers come from, and the state of one run. A subclass makes unknowns and tangents, and gives
     the exact number of a float, 1/a and f(a).
 
-    rng: draws unknowns.
     drops: take tiny constant summands, which only guard against a 0, for 0, and note them in `dropped`.
     is_forward: False in backward, where tangents are not needed: functions have none.
     ties: the number of comparisons of different numbers with equal floats.
@@ -42,8 +41,7 @@ class World:
     modulus: Any
     drops, is_forward, ties = False, True, 0
 
-    def __init__(self, rng: Any = None) -> None:
-        self.rng = rng
+    def __init__(self) -> None:
         self.dropped = set[float]()
         self.slopes = list[Any]()
 

@@ -35,10 +35,13 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
     theirs = {id(scope): scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))}
-    cells = [each for each in things if isinstance(each, CellType) and not is_empty(each)]
     exact = _exchanged()
     places = [(scope.__setitem__, name, value) for scope in theirs.values() for name, value in scope.items()]
-    places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells]
+    places += [
+        (cell.__setattr__, "cell_contents", cell.cell_contents)
+        for cell in things
+        if isinstance(cell, CellType) and not is_empty(cell)
+    ]
     exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:

@@ -163,7 +163,7 @@ def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
 
 def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
-    constant = [range(len(inputs))[position] for position in getattr(owner, "nondiff_argnums", ())]
+    constant = getattr(owner, "nondiff_argnums", ())
     kind: Any = type(owner)
     jax_call = kind.__call__
 

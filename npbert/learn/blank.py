@@ -110,7 +110,7 @@ class Blank:
 
     def _blanked(self) -> str:
         """Return the library's source with an empty body for the function, and without some methods."""
-        source = textwrap.dedent(inspect.getsource(self.right))
+        source = inspect.getsource(self.right)
         lines = source.splitlines()
         functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
         for name in self.without:
@@ -123,8 +123,7 @@ class Blank:
     def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
         """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
         statements, and a raise."""
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-        given, text = self.given, self.section("asked")
+        body, given, text = node.body[1:], self.given, self.section("asked")
         for number, statement in enumerate(body, 1):
             if any(word in ast.unparse(statement) for word in _GIVEN):
                 given = max(given, number)

@@ -25,8 +25,8 @@ _ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
 def sections(slug: str) -> dict[str, str]:
     """Return the sections of a text by name, "" for the first."""
     text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
-    named = re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", f"== \n{text}", re.MULTILINE)
-    return {name: body.strip("\n") for name, body in named}
+    parts = (part.partition("\n") for part in f"\n{text}".split("\n== "))
+    return {name: body.strip("\n") for name, _, body in parts}
 
 
 def entries(section: str) -> dict[str, str]:

@@ -54,12 +54,10 @@ def check(exercise: Exercise, path: Path, running: float = RUNNING) -> Verdict:
     more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
         given = exercise.number, str(path.resolve()), running, folder
+        paths = [*sys.path, str(Path(__file__).parents[2])]
+        code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                f"import sys; sys.path[:] = {sys.path}; from npbert.learn.process import run; run{given}",
-            ],
+            [sys.executable, "-c", code],
             env={**os.environ, **more},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

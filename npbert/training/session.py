@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,7 @@ from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.parallel import check_same
 from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
-from npbert.training.watchers import EVENTS_FOLDER, Bar, log, tensorboard
+from npbert.training.watchers import EVENTS_FOLDER, log, progress_bar, tensorboard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -48,12 +48,10 @@ def session(trainer: Resumable, *, changed_data: bool, overwrite: bool) -> Itera
             if overwrite:
                 file.unlink(missing_ok=True)
             save_settings(trainer.settings, folder)
-            after = trainer.step
-            bar = stack.enter_context(closing(Bar(trainer.progress.total_steps, done=after, asked=asked)))
+            total, after = trainer.progress.total_steps, trainer.step
+            bar = stack.enter_context(progress_bar(total, done=after, asked=asked, news=news))
             board = tensorboard(folder / EVENTS_FOLDER, first_step=after + 1)
-            trainer.watchers = [log(folder, after_step=after), board, bar.after]
-            if news:
-                bar.say(news)
+            trainer.watchers = [log(folder, after_step=after), board, bar]
         yield asked
 
 

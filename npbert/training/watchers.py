@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
@@ -162,54 +163,49 @@ def tensorboard(folder: Path, *, first_step: int) -> Watcher:
     return watch
 
 
-class Bar:
-    """The progress of a run of `total` steps: a bar on a terminal; in a file or a notebook, about 20 lines in
-    all; and nothing if npbert is quiet.
+@contextmanager
+def progress_bar(total: int, *, done: int, asked: list[object], news: str = "") -> Iterator[Watcher]:
+    """Give a watcher that shows the progress of a run of `total` steps: a bar on a terminal; in a file or a notebook,
+    about 20 lines in all; and nothing if npbert is quiet.
 
-    done: the number of earlier steps. asked: what asks the run to stop, as the bar does when its output is closed,
-    after `head` or a lost terminal. (Extra: train.)
+    done: the number of earlier steps. asked: what asks the run to stop, as the watcher does when its output is closed,
+    after `head` or a lost terminal. news: the first line. (Extra: train.)
     """
+    start, lines = time.perf_counter(), -1
+    form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
+    tqdm = import_extra("tqdm").tqdm
 
-    def __init__(self, total: int, *, done: int, asked: list[object]) -> None:
-        tqdm = import_extra("tqdm").tqdm
-        form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
-        self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
-        self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()
-        self._asked = asked
-
-    def after(self, step: Step) -> None:
-        self._bar.update(1)
-        if "loss" in step.row:
-            numbers = [f"loss {step.row['loss']:.3f}"]
-            for name, value in step.row.items():
-                if "accuracy" in name:
-                    numbers.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
-            line = ", ".join([*numbers, f"{step.tokens_per_second:,.0f} tok/s"])
-            self._bar.set_postfix_str(line)
-            lines = _LINES * step.number // self._total
-            if self._bar.disable and lines > self._lines:
-                self._lines = lines
-                for_one = (time.perf_counter() - self._start) / (step.number - self._done)  # by this process alone
-                left = self._bar.format_interval(for_one * (self._total - step.number))
-                self.say(f"step {step.number} of {self._total}: {line}, {left} left")
-        if step.evaluation:
-            line = f"step {step.number}: held out: {in_words(step.evaluation)}"
-            self.say(fill(line, 79, subsequent_indent=" " * 4))
-
-    def say(self, line: str) -> None:
-        """Print a line above the bar."""
-        if is_quiet() or self in self._asked:
+    def say(line: str) -> None:
+        if is_quiet() or say in asked:
             return
         try:
-            self._bar.write(line)
+            bar.write(line)  # above the bar
             sys.stdout.flush()
         except OSError as error:
-            self._asked.append(self)
+            asked.append(say)
             LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
-    def close(self) -> None:
-        """End the line of the bar."""
-        self._bar.close()
+    def watch(step: Step) -> None:
+        nonlocal lines
+        bar.update(1)
+        if "loss" in step.row:
+            names = [name for name in step.row if name.endswith("accuracy") and not name.startswith("eval_")]
+            right = [f"{name.removesuffix('_accuracy')} {step.row[name]:.0%}" for name in names]
+            line = ", ".join([f"loss {step.row['loss']:.3f}", *right, f"{step.tokens_per_second:,.0f} tok/s"])
+            bar.set_postfix_str(line)
+            before, lines = lines, _LINES * step.number // total
+            if bar.disable and lines > before:
+                for_one = (time.perf_counter() - start) / (step.number - done)  # by this process alone
+                left = bar.format_interval(for_one * (total - step.number))
+                say(f"step {step.number} of {total}: {line}, {left} left")
+        if step.evaluation:
+            line = f"step {step.number}: held out: {in_words(step.evaluation)}"
+            say(fill(line, 79, subsequent_indent=" " * 4))
+
+    with tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form) as bar:
+        if news:
+            say(news)
+        yield watch
 
 
 def in_words(numbers: dict[str, float]) -> str:

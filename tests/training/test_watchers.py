@@ -17,7 +17,7 @@ from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
 from npbert.training.trainer import layer_statistics
-from npbert.training.watchers import Bar, log, tensorboard
+from npbert.training.watchers import log, progress_bar, tensorboard
 from tests.training.tiny import classifier, collate, examples
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
@@ -101,6 +101,7 @@ def test_tensorboard_reads_a_run_that_goes_on_from_an_earlier_step(tmp_path):
 
 
 NUMBERS = {"loss": 12.3456, "mlm_loss": 11.65, "mlm_accuracy": 0.213, "nsp_loss": 0.6956, "nsp_accuracy": 0.5678}
+EVALUATED = {**NUMBERS, "eval_accuracy": 0.9}
 SHOWN = "loss 12.346, mlm 21%, nsp 57%, 12,346 tok/s"
 
 
@@ -114,10 +115,10 @@ def errors_to(monkeypatch, *, is_terminal=False):
 @pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
 def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     errors_to(monkeypatch)
-    bar = Bar(total, done=done, asked=[]).after
-    for number in range(done + 1, total + 1):
-        after(bar, number, NUMBERS)
-    after(bar, total, evaluation={"macro_f1": 0.5})
+    with progress_bar(total, done=done, asked=[]) as bar:
+        for number in range(done + 1, total + 1):
+            after(bar, number, EVALUATED)
+        after(bar, total, evaluation={"macro_f1": 0.5})
     *lines, last = capsys.readouterr().out.splitlines()
     assert last == f"step {total}: held out: macro f1 0.5"
     assert most - 1 <= len(lines) <= most
@@ -127,8 +128,8 @@ def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
 
 def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
     stream = errors_to(monkeypatch, is_terminal=True)
-    with caplog.at_level(logging.ERROR, "npbert"):
-        after(Bar(2, done=0, asked=[]).after, 1, NUMBERS, evaluation={"f1": 0.5})
+    with caplog.at_level(logging.ERROR, "npbert"), progress_bar(2, done=0, asked=[]) as bar:
+        after(bar, 1, NUMBERS, evaluation={"f1": 0.5})
     assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
 
 

@@ -188,7 +188,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
-    unread = sorted(_parameters_read(plain) - _parameters_read(code)) if plain else []
+    unread = sorted(_parameters_read(plain) - _parameters_read(code) - {"self"}) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
     found += own.suspect()
     wrong = set(compared.all_wrong())

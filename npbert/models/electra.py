@@ -77,7 +77,11 @@ class ReplacedTokenDetection(TaskModel):
         generator: BertForMaskedLM | None = None,
         discriminator: ElectraForPreTraining | None = None,
     ) -> None:
-        self.config = config = _of_electra(config)
+        if config.architecture.model_type != "electra":  # a BERT's: the embeddings are as wide as the layers
+            width = config.hidden_size
+            stored = {"model_type": "electra", "hidden_size": width, "embedding_size": width}
+            config = replace(config, architecture=read_settings(stored)["architecture"])
+        self.config = config
         self.generator = generator or BertForMaskedLM(_smaller(config), rng=rng, dtype=dtype)
         self.discriminator = discriminator or ElectraForPreTraining(config, rng=rng, dtype=dtype)
         shared = copy(self.discriminator.bert.embeddings)  # all but the projection
@@ -135,14 +139,6 @@ class ReplacedTokenDetection(TaskModel):
         """Return the numbers of masked tokens and of all tokens. Raises: as loss."""
         packed = self.pack(batch)
         return len(packed.labels), packed.sequences.num_rows
-
-
-def _of_electra(config: BertConfig) -> BertConfig:
-    """Return an ELECTRA's configuration; from a BERT's, with embeddings as wide as its layers."""
-    if config.architecture.model_type == "electra":
-        return config
-    stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
-    return replace(config, architecture=read_settings(stored)["architecture"])
 
 
 def _smaller(config: BertConfig) -> BertConfig:

@@ -38,8 +38,8 @@ class Reads:
     grouped: bool = False
 
     def __post_init__(self) -> None:
-        for name, wanted in (("tokens", get_args(TokensRead)), ("labels", get_args(LabelKind))):
-            one_of(wanted).check(name, getattr(self, name))
+        one_of(get_args(TokensRead)).check("tokens", self.tokens)
+        one_of(get_args(LabelKind)).check("labels", self.labels)
 
     @property
     def labels_are_numbers(self) -> bool:

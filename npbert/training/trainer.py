@@ -89,26 +89,27 @@ class Trainer(Resumable):
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
         is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
-        step = Step(number, batch, losses, norm, is_logged)
+        step = Step(number, norm, is_logged)
         if not math.isfinite(losses.total + norm):
-            self._fail(step, seed)
+            step.row = {"loss": losses.total, "gradient_norm": norm}
+            self._fail(step, batch, seed)
+        self.progress.losses.append(losses)
         if step.is_logged:
             self.shares.spread_gradients()
         with layer_statistics(self.model, step):
             self.optimizer.lr = self.learning_rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
-            step.seconds = time.perf_counter() - start
+            step.tokens_per_second = int(batch.attention_mask.sum()) / (time.perf_counter() - start)
         return step
 
-    def _fail(self, step: Step, seed: Sequence[int]) -> None:
+    def _fail(self, step: Step, batch: Batch, seed: Sequence[int]) -> None:
         """Raise NotFiniteError, on all processes, for a parameter, or for the loss or a gradient, with the first wrong
         layer."""
-        step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
         for watcher in self.watchers:
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
-        layers = layers_not_finite(self.model, parts_of(self.model, step.batch, self.settings.parts), seed)
+        layers = layers_not_finite(self.model, parts_of(self.model, batch, self.settings.parts), seed)
         self.shares.spread_gradients()
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"
@@ -116,7 +117,7 @@ class Trainer(Resumable):
             found = f"the first values that are not finite come from {layers[0]}"
         elif wrong:  # the last, as it is nearest to the loss
             found = f"all values are finite, but the gradient of {wrong[-1]} is not"
-        numbers = f"the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}"
+        numbers = f"the loss is {step.row['loss']} and the norm of the gradient {step.gradient_norm}"
         raise NotFiniteError(f"step {step.number}: {numbers}; {found}; try a smaller learning rate")
 
     def _judge(self, step: Step) -> None:
@@ -126,7 +127,6 @@ class Trainer(Resumable):
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        progress.losses.append(step.losses)
         if step.is_logged:
             losses = mean_over_targets(progress.losses)
             of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}

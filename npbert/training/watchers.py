@@ -24,7 +24,6 @@ from npbert.io import (
     naming,
     one_of,
 )
-from npbert.training.accumulate import StepLosses
 
 EVENTS_FOLDER = "tensorboard"
 _LINES = 20
@@ -39,28 +38,22 @@ class Data(Protocol):
 
 @dataclass
 class Step:
-    """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
+    """A step: its number, from 1 on, and the norm of the gradient.
 
-    is_logged, is_saved: what follows the step. row: its numbers for metrics.jsonl, the means since the last row, and
-    the results of an evaluation as eval_…. layers: numbers of each layer. evaluation, shown: those results.
+    is_logged, is_saved: what follows the step. tokens_per_second: without padding. row: its numbers for metrics.jsonl,
+    the means since the last row, and the results of an evaluation as eval_…. layers: numbers of each layer.
+    evaluation, shown: the results of an evaluation.
     """
 
     number: int
-    batch: Batch
-    losses: StepLosses
     gradient_norm: float
     is_logged: bool
     is_saved: bool = False
-    seconds: float = math.inf
+    tokens_per_second: float = 0.0
     row: dict[str, float] = field(default_factory=dict)
     layers: dict[str, object] = field(default_factory=dict)
     evaluation: dict[str, float] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def tokens_per_second(self) -> float:
-        """The real tokens of the batch per second."""
-        return int(self.batch.attention_mask.sum()) / self.seconds
 
 
 @dataclass

@@ -11,6 +11,7 @@ from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import GradientError, check_directions, check_gradients, explain
 from npbert.gradcheck.explain.finding import describe, edited
 from npbert.gradcheck.explain.grammar import KINDS
+from npbert.gradcheck.explain.trial import Failed, Trial
 from tests.gradcheck.small import Function, written
 from tests.tables import one_in
 
@@ -146,6 +147,11 @@ def test_endless_loops_exits_and_prints_are_survived(line, capsys):
     (finding,) = check_gradients(layer, X).diagnosis
     assert (finding.line, finding.kind) == (11, "extra factor")
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_array_that_grows_in_a_loop_ends_the_run_before_memory_does():
+    with pytest.raises(Failed):
+        Trial(None, []).step({"dw": np.broadcast_to(0.0, 2_000_000)})
 
 
 def test_a_layer_is_left_as_it_was():

@@ -106,15 +106,9 @@ class Code:
             text = text[:first] + new.encode() + text[last:]
         return text[start:].decode()
 
-    def with_lines_of(self, other: Code, first: int, last: int) -> Code:
-        """Return a copy with lines of another version of the code, by their numbers."""
-        lines, others = (code.text.splitlines(keepends=True) for code in (self, other))
-        here = slice(first - self.first, last - self.first + 1)
-        lines[here] = others[here]
-        return replace(self, text=b"".join(lines))
-
-    def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """Return the runnable function. step: called in each round of a loop; hook: called where an edit says so.
+    def compiled(self, step: Callable[..., Any], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
+        """Return the runnable function. step: called with the variables in each round of a loop;
+        hook: called where an edit says so.
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
@@ -200,5 +194,5 @@ def _nothing(*args: Any, **more: Any) -> None:
     """Replaces functions that print, ask or open a file."""
 
 
-_STEPS = ast.parse(f"{STEP}()").body[0]
+_STEPS = ast.parse(f"{STEP}(locals())").body[0]
 _SILENT = dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)

@@ -19,7 +19,7 @@ extra factor | 1.0 | One factor or division too many.
 extra term | 1.0 | One term too many.
 sign | 1.05 | A sign is wrong.
 sign of the whole | 1.35 | The sign of this is wrong.
-axis | 1.0 | The axis is wrong, or missing.
+axis | 1.02 | The axis is wrong, or missing.
 range | 1.0 | The range is wrong.
 keepdims | 1.0 | keepdims is wrong: the summed axis should stay with size 1, or disappear.
 sum or mean | 1.1 | Sum and mean are exchanged.

@@ -32,7 +32,6 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspects, whole_edit
 from npbert.gradcheck.explain.places import places_in
@@ -130,22 +129,14 @@ class Mending:
         right; () without any. before: the edits so far"""
         for made in line_edits(search, alone=count == 1):
             edit, after = made
-            chain = (*before, made)
             if any(edit.line == earlier.line for earlier, _ in before):
                 continue
+            chain = (*before, made)
             if not mended_by(self._now, after):
                 chain = self._chain(self._begun(edit.applied, after), count - 1, chain)
-            elif any(self._is_needless(earlier, made) for earlier, _ in before):
-                continue
             if chain:
                 return chain
         return ()
-
-    def _is_needless(self, edit: Edit, made: Made) -> bool:
-        """True if the code is as good without one of its earlier edits."""
-        last, after = made
-        without = last.applied.with_lines_of(edit.code, edit.line, edit.end_line)
-        return wrong_in(self.trial.looks(without)) <= wrong_in(after)
 
     def suspect(self) -> list[Finding]:
         """Return the place to look at for what is left, if one is known."""

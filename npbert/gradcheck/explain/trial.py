@@ -22,6 +22,7 @@ _ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one 
 _CALLS_OF_A_TRY = 4  # the calls of the function that do
 Numbers = Mapping[str, Array]
 _MOST_ROUNDS = 40_000  # of a look: more do not end
+_MOST_NUMBERS = 1_000_000  # of an array in a loop: more are of one that grows
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,13 @@ class Trial:
         """True if no try is left."""
         return self.left <= 0
 
-    def step(self) -> bool:
-        """Count a round of a loop of the code. Raises: Failed after too many, as they do not end."""
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Count a round of a loop of the code. env: its variables. Raises: Failed after too many, as they do not end,
+        and for an array that grows with each."""
         self._rounds += 1
-        if self._rounds > _MOST_ROUNDS:
+        largest = max((value.size for value in env.values() if isinstance(value, np.ndarray)), default=0)
+        if self._rounds > _MOST_ROUNDS or largest > _MOST_NUMBERS:
             raise Failed
-        return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Return the result of sample k with the function in place of that of the code."""

@@ -138,8 +138,9 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
         if self.early_stopping:
             at_least(0).check("n_iter_no_change", self.n_iter_no_change)
-            split = {"test_size": self.validation_fraction, "stratify": lists[1], "random_state": random}
-            parts = selection.train_test_split(*lists, **split)  # the training and the held-out part of each list
+            parts = selection.train_test_split(  # the training and the held-out part of each list
+                *lists, test_size=self.validation_fraction, stratify=lists[1], random_state=random
+            )
             lists = parts[::2]
             settings |= {"held_out": (parts[1], parts[3]), "patience": self.n_iter_no_change}
         *lists, settings["sample_weight"] = lists

@@ -16,8 +16,7 @@ from npbert import models
 from npbert.catalogue import blocks
 from npbert.cli.command import Command, UsageError, argument, switch
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, check_gradients
-from npbert.io import LOGGER, at_least, model_folder, one_of, read_json_object, setting
-from npbert.models.config import CONFIG_FILE
+from npbert.io import LOGGER, at_least, one_of, setting
 from npbert.shapes import AWKWARD, Shapes
 
 
@@ -39,8 +38,8 @@ class ParamsCommand(Command):
         if self.model in models.PRESETS:
             model = models.BertModel(models.BertConfig.preset(self.model), rng=None)
         elif Path(self.model).is_dir():
-            folder = model_folder(self.model)
-            model = _class_of(folder)(models.load_config(folder), rng=None)
+            config = models.load_config(self.model)
+            model = self._class_of(config)(config, rng=None)
         else:
             raise UsageError(models.neither_size_nor_folder(self.model))
         if not self.json:
@@ -57,16 +56,15 @@ class ParamsCommand(Command):
         }
         print(json.dumps(found, indent=2, ensure_ascii=False))
 
-
-def _class_of(folder: Path) -> Any:
-    """Return the class of the model in the folder, by its config.json; BertModel if npbert does not have it."""
-    named = read_json_object(folder / CONFIG_FILE).get("architectures")
-    for name in named if isinstance(named, list) else []:
-        found = getattr(models, str(name), None)
-        if isinstance(found, type) and issubclass(found, models.PreTrainedModel):
-            return found
-    LOGGER.info("npbert does not have the head in %s: this is the BertModel without it", folder / CONFIG_FILE)
-    return models.BertModel
+    def _class_of(self, config: models.BertConfig) -> Any:
+        """Return the class of the model, by its config.json; BertModel if npbert does not have it."""
+        named = json.loads(config.architecture.file).get("architectures")
+        for name in named if isinstance(named, list) else []:
+            found = getattr(models, str(name), None)
+            if isinstance(found, type) and issubclass(found, models.PreTrainedModel):
+                return found
+        LOGGER.info("npbert does not have the head in %s: this is the BertModel without it", self.model)
+        return models.BertModel
 
 
 class GradcheckCommand(Command):

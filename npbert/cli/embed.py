@@ -6,7 +6,6 @@ import io
 import shutil
 import sys
 from collections.abc import Iterable
-from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,8 +155,8 @@ class SearchCommand(VectorCommand):
         queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else self.queries
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-        has_text = [bool(line["text"].strip()) for line in lines]
-        known = list(compress(lines, has_text))
+        with_text = [number for number, line in enumerate(lines) if line["text"].strip()]
+        known = [lines[number] for number in with_text]
         if self.vectors:
             try:
                 stored = np.lib.format.open_memmap(self.vectors, mode="r")
@@ -170,7 +169,7 @@ class SearchCommand(VectorCommand):
             if stored.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
                 says, wanted = f"{self.vectors} has vectors without lengths", "float16: the folder compares by dot"
                 raise FileError(says, wanted=wanted)
-            vectors = stored[has_text]
+            vectors = stored[with_text]
         else:
             vectors = embed([line["text"] for line in known], batch_size=self.batch_size)
         best = embed.semantic_search(queries, vectors, top_k=max(RERANKED, self.top_k))

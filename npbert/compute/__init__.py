@@ -6,7 +6,7 @@ is held to one thread while `run` works (`blas.py`), and gets its threads back f
 split (`blas_lending.py`). Like io, this room is mostly for npbert itself, and hands out what it imports.
 """
 
-from npbert.compute.array import Array, DTypeLike
+from npbert.compute.array import Array as Array, DTypeLike as DTypeLike
 from npbert.compute.blas import hold_blas
 from npbert.compute.cut import (
     Piece,

@@ -2,12 +2,7 @@
 
 from npbert.data.batch import Batch, Encoding, Ids, TaskData, pad_rows
 from npbert.data.corpus import text_files, warn_of_known
-from npbert.data.dialogue import (
-    DIALOGUES,
-    Dialogue,
-    load_dialogue,
-    split_words,
-)
+from npbert.data.dialogue import DIALOGUES, Dialogue, load_dialogue, split_words
 from npbert.data.example import (
     IS_NEXT,
     NOT_NEXT,
@@ -27,8 +22,36 @@ from npbert.data.tokenizer import COUNT, Text, Tokenizer
 from npbert.data.tokenizer_files import SPECIAL
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-__all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
-__all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]
-__all__ += ["Batch", "pad_rows", "Tokenizer", "Encoding", "Text"]
-__all__ += ["Example", "join_lines", "make_example", "mask_each_word", "collate", "TableRow", "read_table", "TaskData"]
-__all__ += ["COUNT", "Ids", "SPECIAL", "text_files", "warn_of_known"]
+__all__ = [
+    "DIALOGUES",
+    "Dialogue",
+    "load_dialogue",
+    "split_words",
+    "SPECIAL_TOKENS",
+    "Vocabulary",
+    "IS_NEXT",
+    "NOT_NEXT",
+    "Pair",
+    "all_pairs",
+    "draw_pairs",
+    "join_pair",
+    "mask_words",
+    "Batch",
+    "pad_rows",
+    "Tokenizer",
+    "Encoding",
+    "Text",
+    "Example",
+    "join_lines",
+    "make_example",
+    "mask_each_word",
+    "collate",
+    "TableRow",
+    "read_table",
+    "TaskData",
+    "COUNT",
+    "Ids",
+    "SPECIAL",
+    "text_files",
+    "warn_of_known",
+]

@@ -3,7 +3,7 @@
 They are from many BERT tutorials, with their slips ("Thanks you").
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
@@ -34,8 +34,7 @@ DIALOGUES: dict[int, tuple[str, ...]] = {
 PUNCTUATION = ".,!?-"
 
 
-@dataclass(frozen=True, repr=False)
-class Dialogue:
+class Dialogue(NamedTuple):
     """A dialogue as text, its vocabulary, and its lines as lists of word ids."""
 
     text: tuple[str, ...]

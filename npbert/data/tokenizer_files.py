@@ -78,12 +78,8 @@ def read_settings(folder: Path) -> dict[str, Any]:
     return {**settings, "tokenizer_class": name}
 
 
-Tokens = dict[str, dict[str, Any]]
-"""Tokens with their flags, by a name."""
-
-
-def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Tokens, Tokens]:
-    """Return the special tokens, by their settings; and all tokens that are found in a text before it is
+def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the special tokens, by their settings; and the flags of all tokens that are found in a text before it is
     cleaned, by their content: the added ones in the order of their `id`, then the other special ones.
 
     stored: the object of the tokenizer.json. (A special token of added_tokens.json and special_tokens_map.json alone is
@@ -105,7 +101,7 @@ def find_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> tuple[Token
     extra = settings.get("extra_special_tokens") or settings.get("additional_special_tokens") or []
     for token in [*special.values(), *map(_flags, extra.values() if isinstance(extra, dict) else extra)]:
         added[token["content"]] = {**token, **added.get(token["content"], {}), "special": True}
-    return special, added
+    return {name: token["content"] for name, token in special.items()}, added
 
 
 def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
@@ -204,8 +200,7 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
     if kind not in kinds:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
-    flags, added = find_tokens(settings, stored)
-    special = {name: token["content"] for name, token in flags.items()}
+    special, added = find_tokens(settings, stored)
     if is_bert:
         normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
         ids = {token: added[token]["id"] for token in special.values() if "id" in added[token]}

@@ -16,8 +16,29 @@ from npbert.inference.embed import POOLINGS, Embed, Hit, semantic_search, simila
 from npbert.inference.fill_mask import FillMask, Prediction, likely_words, replies, save_dialogue_model
 from npbert.inference.task import Task, batches_by_length, check_vocabulary
 
-__all__ = ["Task", "batches_by_length", "check_vocabulary"]
-__all__ += ["FillMask", "Prediction", "Classify", "Label", "Answer", "AnswerSpan"]
-__all__ += ["Embed", "POOLINGS", "ClassCenters", "similarity", "semantic_search", "Hit"]
-__all__ += ["Tag", "TaggedText", "TaggedWord", "NamedEntity", "first_tokens", "find_entities"]
-__all__ += ["replies", "save_dialogue_model", "likely_words"]
+__all__ = [
+    "Task",
+    "batches_by_length",
+    "check_vocabulary",
+    "FillMask",
+    "Prediction",
+    "Classify",
+    "Label",
+    "Answer",
+    "AnswerSpan",
+    "Embed",
+    "POOLINGS",
+    "ClassCenters",
+    "similarity",
+    "semantic_search",
+    "Hit",
+    "Tag",
+    "TaggedText",
+    "TaggedWord",
+    "NamedEntity",
+    "first_tokens",
+    "find_entities",
+    "replies",
+    "save_dialogue_model",
+    "likely_words",
+]

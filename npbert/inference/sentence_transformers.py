@@ -4,16 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_files import read_length
-from npbert.io import (
-    FileError,
-    Place,
-    model_folder,
-    parse_json,
-    read_json_object,
-    read_text,
-    warn,
-    write_json,
-)
+from npbert.io import FileError, Place, model_folder, parse_json, read_json_object, read_text, warn, write_json
 from npbert.models import POOLINGS, load_config
 
 MODULES_FILE = "modules.json"
@@ -45,7 +36,16 @@ def read_sentence_settings(folder: str | Path, *, is_chosen: bool) -> tuple[Path
     (_, bert), *others = _modules(path)
     for kind, place in others:
         if kind == "Pooling" and not options:
-            options["pooling"] = _pooling(place / "config.json", missing)
+            config = place / "config.json"
+            stored = read_json_object(config)
+            flagged = [name for flag, name in _POOLINGS.items() if stored.get(flag)]
+            modes = stored.get("pooling_mode", flagged or "mean")
+            pooling = " + ".join(map(str, modes)) if isinstance(modes, list) else str(modes)
+            if pooling not in POOLINGS:
+                missing.append(f"{config}: npbert does not support the pooling {pooling}")
+            if stored.get("include_prompt") is False:
+                missing.append(f"{config}: npbert cannot exclude a prompt from the pooling")
+            options["pooling"] = pooling
         elif kind == "Normalize" and options:
             options["normalize"] = True
         else:
@@ -102,18 +102,6 @@ def _modules(path: Path) -> list[tuple[str, Path]]:
     if kinds[:1] not in (["Transformer"], ["BERT"]):
         raise FileError(f"{path}: the modules are {kinds}, wanted a Transformer first")
     return modules
-
-
-def _pooling(path: Path, missing: list[str]) -> str:
-    stored = read_json_object(path)
-    flagged = [name for flag, name in _POOLINGS.items() if stored.get(flag)]
-    modes = stored.get("pooling_mode", flagged or "mean")
-    pooling = " + ".join(map(str, modes)) if isinstance(modes, list) else str(modes)
-    if pooling not in POOLINGS:
-        missing.append(f"{path}: npbert does not support the pooling {pooling}")
-    if stored.get("include_prompt") is False:
-        missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
-    return pooling
 
 
 def _read_other_files(folder: Path, bert: Path, options: dict[str, Any], missing: list[str]) -> None:

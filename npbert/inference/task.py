@@ -168,7 +168,7 @@ class Task:
 
 
 class ForTexts(Task, Generic[Result]):
-    """Base class of a use that returns a result for a text, or a tuple of them, and for several texts a list."""
+    """Base class of a use that returns a result for one text, a string or a tuple, and a list for several texts."""
 
     @overload
     def __call__(self, texts: str | tuple[str, str], **options: Any) -> Result: ...

@@ -13,8 +13,8 @@ from itertools import islice
 
 LONGEST_LINE, MOST_LINES = 600, 30
 
-CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""A character that a terminal does not show, or that UTF-8 does not have."""
+CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff\\ufffe\\uffff]")
+"""A character that a terminal does not show, or that UTF-8 or XML does not have."""
 
 _NOT_THE_USERS = ("npbert", "contextlib", "sklearn", "joblib")
 

@@ -19,8 +19,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain.variations import VARIATIONS
-from npbert.learn.failure import IN_NUMPY, entries
-from npbert.learn.verdict import Verdict
+from npbert.learn.verdict import IN_NUMPY, Verdict, entries
 
 _GIVEN = ("tape.take(", "check_like(")
 Numbers = dict[str, Array]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from npbert.learn.blank import Blank
-from npbert.learn.failure import sections
+from npbert.learn.verdict import sections
 
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 

@@ -31,9 +31,8 @@ from npbert.gradcheck.explain.trial import Sample, is_number
 from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import failure_of, sentence
 from npbert.learn.layer import broken_promise
-from npbert.learn.verdict import Verdict, are_right, numbered
+from npbert.learn.verdict import Verdict, are_right, failure_of, numbered, sentence
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for

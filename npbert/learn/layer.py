@@ -15,8 +15,7 @@ from npbert.gradcheck.explain.finding import d
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import sentence
-from npbert.learn.verdict import Verdict
+from npbert.learn.verdict import Verdict, sentence
 from npbert.shapes import Shapes
 
 _ROUNDING = 1e-12

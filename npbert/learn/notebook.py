@@ -12,10 +12,9 @@ from npbert.display import Text, titled, with_title
 from npbert.learn import printing
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.failure import sentence
 from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, sentence
 
 _COMMAND = "%exercise {}"
 _HOW = "%exercise 02 shows the exercise, and adds a cell for your answer. %exercise hint 02 shows a hint."

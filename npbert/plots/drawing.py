@@ -62,7 +62,7 @@ def rows_of(run: Run, file: str) -> list[dict[str, Any]]:
 
 def label(text: object) -> str:
     """Return a text for a picture: one short line, without control characters."""
-    line = printable(" ".join(str(text).split()).replace("\ufffe", "?").replace("\uffff", "?"))
+    line = printable(" ".join(str(text).split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 

@@ -81,21 +81,23 @@ class Trainer(Resumable):
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch) -> Step:
-        """Make a step: forward, backward and the optimizer."""
+        """Make a step: forward, backward and the optimizer. A logged one has the losses since the last, averaged."""
         check_same_batch(self.communicator, batch)
-        start, settings, number = time.perf_counter(), self.settings, self.step + 1
-        seed = [self.progress.seed, self.step]
+        start, settings, progress, number = time.perf_counter(), self.settings, self.progress, self.step + 1
+        seed = [progress.seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm = self.shares.add_up(sums)
-        is_logged = number % settings.log_every == 0 or number == self.progress.total_steps
-        step = Step(number, norm, is_logged)
+        step = Step(number, is_logged=number % settings.log_every == 0 or number == progress.total_steps)
         if not math.isfinite(losses.total + norm):
             step.row = {"loss": losses.total, "gradient_norm": norm}
             self._fail(step, batch, seed)
-        self.progress.losses.append(losses)
+        progress.losses.append(losses)
         if step.is_logged:
             self.shares.spread_gradients()
+            means = mean_over_targets(progress.losses).by_name(self.evaluation.kinds)
+            of_step = {"learning_rate": self.learning_rate, "gradient_norm": norm}
+            step.row, progress.losses = {**means, "epoch": progress.epoch, **of_step}, []
         with layer_statistics(self.model, step):
             self.optimizer.lr = self.learning_rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
@@ -117,21 +119,16 @@ class Trainer(Resumable):
             found = f"the first values that are not finite come from {layers[0]}"
         elif wrong:  # the last, as it is nearest to the loss
             found = f"all values are finite, but the gradient of {wrong[-1]} is not"
-        numbers = f"the loss is {step.row['loss']} and the norm of the gradient {step.gradient_norm}"
+        numbers = f"the loss is {step.row['loss']} and the norm of the gradient {step.row['gradient_norm']}"
         raise NotFiniteError(f"step {step.number}: {numbers}; {found}; try a smaller learning rate")
 
     def _judge(self, step: Step) -> None:
-        """Average the losses, and evaluate the model; save it if it is the best so far.
+        """Evaluate the model, if it is time to; save it if it is the best so far.
 
         Several processes evaluate together, and use the numbers of process 0. Raises: ValueError if the evaluation
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        if step.is_logged:
-            losses = mean_over_targets(progress.losses)
-            of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
-            step.row = {**losses.by_name(evaluation.kinds), "epoch": progress.epoch, **of_step}
-            progress.losses = []
         if step.number != progress.total_steps and step.number % self.evaluate_every:
             return
         check_parameters(self.model, step.number)

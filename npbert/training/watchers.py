@@ -38,7 +38,7 @@ class Data(Protocol):
 
 @dataclass
 class Step:
-    """A step: its number, from 1 on, and the norm of the gradient.
+    """A step, with its number, from 1 on.
 
     is_logged, is_saved: what follows the step. tokens_per_second: without padding. row: its numbers for metrics.jsonl,
     the means since the last row, and the results of an evaluation as eval_…. layers: numbers of each layer.
@@ -46,7 +46,6 @@ class Step:
     """
 
     number: int
-    gradient_norm: float
     is_logged: bool
     is_saved: bool = False
     tokens_per_second: float = 0.0

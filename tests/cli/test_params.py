@@ -39,7 +39,7 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
     model = model_class(SMALL, rng=None)
     status, out, err = npbert("params", tmp_path)
     assert (status, out.decode()) == (0, f"{parameter_table(model)}\n")
-    assert fnmatchcase(err, note.format(path))
+    assert fnmatchcase(err, note.format(tmp_path))
     listed = json.loads(npbert("params", tmp_path, "--json").out)
     rows = [(name, [*each.value.shape], each.value.size) for name, each in model.named_parameters()]
     assert [(row["name"], row["shape"], row["count"]) for row in listed["parameters"]] == rows

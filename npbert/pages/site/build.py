@@ -96,7 +96,7 @@ def _run_sphinx(source: Path, made: Path) -> None:
     warnings = io.StringIO()
     with namespace():  # Sphinx's roles and directives end with it
         folders = source, None, made, source / ".doctrees"
-        app = application(*folders, "html", CONFIGURATION, status=None, warning=warnings, freshenv=True)
+        app = application(*folders, "html", CONFIGURATION, status=None, warning=warnings)
         app.connect("doctree-read", _number_lines)
         app.build()
     if warnings.getvalue():
@@ -106,4 +106,4 @@ def _run_sphinx(source: Path, made: Path) -> None:
 def _number_lines(app: Any, doctree: Any) -> None:
     """Give each line of a whole file an address."""
     for node in doctree.findall(lambda node: WHOLE in getattr(node, "attributes", {}).get("classes", [])):
-        node["highlight_args"] = {**node.get("highlight_args", {}), "lineanchors": "L"}
+        node["highlight_args"]["lineanchors"] = "L"

@@ -100,7 +100,7 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
     """
     tokenizer = task.tokenizer
     encodings = tokenizer.encode(texts)
-    guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
+    guesses = [guess.token for masks in task(list(texts), top_k=1) for (guess,) in masks]
     if answers and len(answers) != len(guesses):
         raise ValueError(f"{counted(len(answers), 'answer')} for {len(guesses)} {MASK}: wanted one for each, or none")
     right = iter(tokenizer.ids(answers or guesses))

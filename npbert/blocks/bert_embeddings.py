@@ -49,8 +49,7 @@ class BertEmbeddings(Layer):
             raise ValueError(f"position_embedding_type is {position_embedding_type!r}, wanted one of {wanted}")
         self.word_embeddings = Embedding(vocab_size, hidden_size, init)
         self.position_embeddings = POSITION_KINDS[position_embedding_type](max_position_embeddings, hidden_size, init)
-        has_types = type_vocab_size > 0
-        self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init) if has_types else NoEmbedding()
+        self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init) if type_vocab_size else NoEmbedding()
         self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)
         self.projection = Linear(hidden_size, projected_size, init) if projected_size else None

@@ -26,8 +26,8 @@ def check_ids(ids: Array, limit: int, *, name: str, limit_name: str) -> None:
     check_integers(ids, name=name)
     wrong = (ids < 0) | (ids >= limit)
     if wrong.any():
-        where = ", ".join(map(str, np.argwhere(wrong)[0].tolist()))
-        raise IndexError(f"{name}[{where}] is {ids[wrong][0]}, wanted 0 to {limit - 1}, as {limit_name} is {limit}")
+        place = np.argwhere(wrong)[0].tolist()
+        raise IndexError(f"{name}{place} is {ids[wrong][0]}, wanted 0 to {limit - 1}, as {limit_name} is {limit}")
 
 
 def check_labels(labels: Array, num_classes: int, *, limit_name: str, name: str = "labels") -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from npbert.io import (
     JSON_LINES,
     FileError,
+    InputError,
     Place,
     Sentence,
     Setting,
@@ -108,7 +109,7 @@ def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint
         name = next((name for name in (column, *column.split(",")) if name in known), None)
         if name is None:
             says = f"column {' or '.join(map(repr, column.split(',')))} is missing"
-            names = [name for name in known if not name.lstrip("-").isdigit()] or known
+            names = [name for name in known if not name.isdigit()] or known
             raise FileError(says, wanted=f"one of {listed(names)}", where=place, hint=hint)
         if isinstance(known[name], list | dict):
             raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
@@ -138,7 +139,7 @@ def read_conll(path: str | Path, text: str = "0", label: str | None = "-1") -> l
     Raises: InputError for a column that is not a number; FileError with file and line for too few columns, an empty
     file, or text that is not UTF-8; OSError.
     """
-    columns = [text] if label is None else [text, label]
+    columns = [_number("text", text), *([] if label is None else [_number("label", label)])]
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(read_lines(path), start=1):
@@ -149,8 +150,10 @@ def read_conll(path: str | Path, text: str = "0", label: str | None = "-1") -> l
         if is_new:
             sentences.append(TaggedSentence([], [], place))
             is_new = False
-        numbered = {str(number): cell for first in (-len(cells), 0) for number, cell in enumerate(cells, first)}
-        word, *tag = _chosen(numbered, columns, place, "").values
+        try:
+            word, *tag = (cells[column] for column in columns)
+        except IndexError as error:
+            raise FileError(f"{place}: {counted(len(cells), 'column')}, wanted more") from error
         if len(cells) < len(columns):
             raise FileError(f"{place}: only one column, wanted a word and a tag")
         if not word.strip():
@@ -160,6 +163,13 @@ def read_conll(path: str | Path, text: str = "0", label: str | None = "-1") -> l
     if not sentences:
         raise FileError(f"{Place(path)} is empty, wanted sentences")
     return sentences
+
+
+def _number(setting: str, column: str) -> int:
+    try:
+        return int(column)
+    except ValueError as error:
+        raise InputError(setting, column, "a number, as columns of a CoNLL file have no names") from error
 
 
 class GoldAnswer(NamedTuple):

@@ -34,6 +34,7 @@ class Classify(ForTexts[Label | float]):
 
     model_class = BertForSequenceClassification
     model: BertForSequenceClassification
+    one = (str, tuple)
 
     def result(self, text: Any, encoding: Any, logits: Array) -> Label | float:
         if self.model.config.num_labels == 1:
@@ -112,7 +113,7 @@ class TaggedText(NamedTuple):
 
 
 class Tag(ForTexts[TaggedText]):
-    """tag(text) -> a TaggedText; for a list of texts, a list. A text may be a list of words, and alone a tuple of them.
+    """tag(text) -> a TaggedText; for a list of texts, a list. A text may be a list of words.
 
     The tokenizer splits a text at spaces and punctuation. A word has the tag of its first token, as in training. Places
     in a list of words are those in the text with one space between two words. Tags such as B-PER, I-PER and O make

@@ -168,7 +168,10 @@ class Task:
 
 
 class ForTexts(Task, Generic[Result]):
-    """Base class of a use that returns a result for one text, a string or a tuple, and a list for several texts."""
+    """Base class of a use that returns a result for a text, and for several texts a list of them."""
+
+    one: ClassVar[Any] = str
+    """The type of one text."""
 
     @overload
     def __call__(self, texts: str | tuple[str, str], **options: Any) -> Result: ...
@@ -178,7 +181,7 @@ class ForTexts(Task, Generic[Result]):
 
     def __call__(self, texts: Any, **options: Any) -> Any:
         """Return the result of a text, or a list."""
-        if isinstance(texts, str | tuple):
+        if isinstance(texts, self.one):
             return self.results([texts], **options)[0]
         return self.results(list(texts), **options)
 

@@ -11,9 +11,10 @@ What is told, in this order:
 """
 
 import ast
-import faulthandler
+import contextlib
 import inspect
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -103,7 +104,8 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
     else:
-        faulthandler.cancel_dump_traceback_later()  # the search counts rounds of loops
+        with contextlib.suppress(AttributeError):  # Windows
+            signal.setitimer(signal.ITIMER_PROF, 0)  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]

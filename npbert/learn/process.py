@@ -8,19 +8,20 @@ import ast
 import contextlib
 import faulthandler
 import io
+import json
 import os
-import pickle
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from npbert.gradcheck import Finding
 from npbert.io import FileError, printable, read_text
 from npbert.learn.blank import definitions
 from npbert.learn.exercise import Exercise
@@ -33,11 +34,12 @@ _AGAIN = (
     "The original file has it. To start again, rename your file and run `npbert learn`; in a notebook, run %exercise "
     "with its number."
 )
-RUNNING, SEARCHING = 30.0, 300.0
-"""The most seconds, by the clock, for the learner's code, normally one; and with the search for an edit."""
+COMPUTING, WAITING = 20.0, 300.0
+"""The most seconds that the learner's code may compute, normally one; and for the whole check, with the search for an
+edit, by the clock. A busy machine does not use up the first, which Windows does not have."""
 MEMORY_LIMIT = 4 * 2**30
 """In bytes, if the system supports a limit."""
-VERDICT, STACK = "verdict.pickle", "stack.txt"
+VERDICT, STACK = FILES = "verdict.json", "stack.txt"
 
 
 class Printed(io.StringIO):
@@ -48,11 +50,11 @@ class Printed(io.StringIO):
         return len(text)
 
 
-def check(exercise: Exercise, path: Path, running: float = RUNNING) -> Verdict:
+def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
     more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        given = exercise.number, str(path.resolve()), running, folder
+        given = exercise.number, str(path.resolve()), computing, waiting, folder
         paths = [*sys.path, str(Path(__file__).parents[2])]
         code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
@@ -64,18 +66,16 @@ def check(exercise: Exercise, path: Path, running: float = RUNNING) -> Verdict:
             start_new_session=True,
         )
         try:
-            process.wait(SEARCHING)
-        except subprocess.TimeoutExpired:
-            return _endless(path, "")
+            process.wait()
         finally:  # also after Ctrl-C
             with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        made, stack = Path(folder, VERDICT), _text(Path(folder, STACK))
-        if made.exists():
-            verdict: Verdict = pickle.loads(made.read_bytes())
-            return verdict
+        verdict, stack = (_text(Path(folder, name)) for name in FILES)
+    if verdict:
+        values = json.loads(verdict)
+        return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
     if stack:
         return _endless(path, stack)
     return Verdict(f"Running the file crashed (status {process.returncode}).")
@@ -95,16 +95,19 @@ def _endless(path: Path, stack: str) -> Verdict:
     return Verdict(f"The check was stopped{where}: perhaps an endless loop.").because_of(shown, small)
 
 
-def run(number: int, path: str, running: float, folder: str) -> NoReturn:
+def run(number: int, path: str, computing: float, waiting: float, folder: str) -> NoReturn:
     """In the new process, check the file and write the verdict.
 
     faulthandler ends it and writes its stack, as no Python thread runs during a call such as sum(range(10**15)).
     """
     with Path(folder, STACK).open("w", encoding="utf-8") as stack:
-        faulthandler.dump_traceback_later(running, exit=True, file=stack)
+        faulthandler.dump_traceback_later(waiting, exit=True, file=stack)
+        with contextlib.suppress(AttributeError):  # Windows
+            faulthandler.register(signal.SIGPROF, file=stack, chain=True)
+            signal.setitimer(signal.ITIMER_PROF, computing)
         _limit_memory()
         verdict = judge_file(ALL[number], Path(path))
-        Path(folder, VERDICT).write_bytes(pickle.dumps(verdict))
+        Path(folder, VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
         os._exit(0)  # the learner's threads may still run
 
 

@@ -117,9 +117,9 @@ class BertConfig:
         missing folder or file.
         """
         path = model_file(folder, CONFIG_FILE)
-        stored, names = read_json_object(path), {field.name for field in fields(cls)}
+        stored = read_json_object(path)
         try:
-            values = {name: value for name, value in read_settings(stored).items() if name in names}
+            values = {name: value for name, value in read_settings(stored).items() if name in cls.__match_args__}
             if values.get("id2label") is not None:
                 values.pop("num_labels", None)
             config = cls(**values)

@@ -157,7 +157,8 @@ def layer_statistics(model: Layer, step: Step) -> Iterator[None]:
     for name, layer in layers.items():
         norms[name] = global_norm(layer.values())
         ratios[name] = float(np.linalg.norm(_sample(layer.values()) - before[name]) / np.linalg.norm(before[name]))
-    step.layers = {"gradient_norms": norms, "update_ratios": ratios} if layers else {}
+    if layers:
+        step.layers = {"gradient_norms": norms, "update_ratios": ratios}
 
 
 def _sample(parameters: Iterable[Parameter]) -> Array:

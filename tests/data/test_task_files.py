@@ -88,7 +88,7 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
 
 CONLL_ERRORS = [
     ("Ann B-PER\nsings\n", {}, "line 2: only one column, wanted a word and a tag"),
-    ("Ann B-PER\n\nsings O\n", {"label": "3"}, "line 1: column '3' is missing, wanted one of '-2', '-1', '0', '1'$"),
+    ("Ann B-PER\n\nsings O\n", {"label": "3"}, "line 1: 2 columns, wanted more"),
     ("-DOCSTART- O\n \n\r\n", {}, "is empty, wanted sentences"),
     ("Ann O\n\u3000\u2003 O\n", {}, "line 2: the word is only white space"),
 ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from npbert.learn import RIGHT, WRONG, check, judge_file
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.process import RUNNING
+from npbert.learn.process import COMPUTING, WAITING
 from tests.learn.answers import answered, right
 
 LINEAR = right(2)["Linear.backward"]
@@ -44,9 +44,10 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thor
     for path, body in zip(paths, ended, strict=True):
         path.parent.mkdir()
         path.write_text(answered(2, body), encoding="utf-8")
-    running = [5 if "while" in body else RUNNING for body in ended]
+    computing = [1 if "while True" in body else COMPUTING for body in ended]
+    waiting = [5 if body == ASLEEP else WAITING for body in ended]
     with ThreadPoolExecutor() as pool:
-        verdicts = list(pool.map(check, [EXERCISES[2]] * len(paths), paths, running))
+        verdicts = list(pool.map(check, [EXERCISES[2]] * len(paths), paths, computing, waiting))
     assert [verdict.status for verdict in verdicts] == [WRONG if says else RIGHT for says in ended.values()]
     for path, verdict, (body, says) in zip(paths, verdicts, ended.items(), strict=True):
         lines = path.read_text(encoding="utf-8").splitlines()

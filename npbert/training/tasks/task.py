@@ -178,9 +178,8 @@ def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
     """
     often = Counter(chain(*pairs))
     names = sorted(dict(often.most_common(_LABELS)), key=labels.index)
-    known = dict(zip(names, names, strict=True))
     if len(often) > len(names):
         names.append(_OTHERS)
-    counts = Counter((known.get(true, _OTHERS), known.get(predicted, _OTHERS)) for true, predicted in pairs)
+    counts = Counter(tuple(name if name in names else _OTHERS for name in pair) for pair in pairs)
     rows = [[counts[true, predicted] for predicted in names] for true in names]
     return {"labels": [_cut(name, _LONGEST_LABEL) for name in names], "counts": rows}

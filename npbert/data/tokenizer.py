@@ -15,13 +15,12 @@ from npbert.data.tokenizer_files import (
     CONFIG_FILE,
     SPECIAL,
     cutting_tokenizer,
-    panics_named,
     read_tokenizer,
     settings_of,
 )
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError, InputError, Wanted, import_extra, model_file, write_json, write_text
+from npbert.io import InputError, Wanted, as_file_error, import_extra, model_file, write_json, write_text
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -102,13 +101,8 @@ class Tokenizer(Vocabulary):
         kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
         path = model_file(folder, "tokenizer.json", "vocab.txt")
-        try:
-            with panics_named(f"{path} is not a BERT tokenizer"):
-                return cls(**read_tokenizer(path))
-        except (FileError, OSError, ImportError):
-            raise
-        except Exception as error:  # the library raises no narrower class
-            raise FileError(f"{path} is not a BERT tokenizer: {error}") from error
+        with as_file_error(f"{path} is not a BERT tokenizer", Exception):  # the library raises no narrower class
+            return cls(**read_tokenizer(path))
 
     @classmethod
     def train(
@@ -234,7 +228,7 @@ class Tokenizer(Vocabulary):
                 raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         try:
-            with panics_named(f"{self.path or 'the tokenizer'} cannot be used on this text"):
+            with as_file_error(f"{self.path or 'the tokenizer'} cannot be used on this text", ()):
                 encodings: list[Encoding] = tokenizer.encode_batch(list(texts), **how)
         except TypeError as error:
             half = next(text for text in texts if "\\ud" in ascii(text))

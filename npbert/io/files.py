@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from npbert.io.errors import InputError, Place
-from npbert.io.messages import LOGGER
+from npbert.io.messages import LOGGER, in_words
 
 LARGEST_STREAM = 2**28
 """The most bytes of a stream: standard input, a pipe or a device."""
@@ -28,6 +28,19 @@ _UNFINISHED = ".npbert-unfinished"
 
 class FileError(InputError):
     """A file, a folder or a stream cannot be used, for what is in it or for its kind. The message names it."""
+
+
+@contextmanager
+def as_file_error(words: object, kinds: Any = (LookupError, TypeError, ValueError)) -> Iterator[None]:
+    """Turn errors of these kinds, and panics of a library in Rust, into a FileError that begins with `words`. Errors of
+    the system stay. (A panic is no Exception, and its class cannot be imported.)"""
+    try:
+        yield
+    except BaseException as error:
+        is_of_kinds = isinstance(error, kinds) and not isinstance(error, FileError | OSError | ImportError)
+        if not is_of_kinds and type(error).__name__ != "PanicException":
+            raise
+        raise FileError(f"{words}: {in_words(error)}") from error
 
 
 HOW_TO_ENCODE = "save it as UTF-8 (> in Windows PowerShell 5 writes UTF-16)"

@@ -1,6 +1,5 @@
 """Reads files, with errors that name them, and writes files whole or not at all."""
 
-import errno
 import json
 import os
 import shutil
@@ -114,11 +113,11 @@ def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
 def check_writable(path: Path, mark: str = "") -> None:
     """Check, before the work, that a file can be written to `path`, or a pipe or a device.
 
-    Raises: OSError if it is a folder, its folder does not exist, or is not writable; FileExistsError if it is a file
-    without `mark` in its beginning, as it is not npbert's, and would be lost.
+    Raises: FileError if it is a folder; OSError if its folder does not exist, or is not writable; FileExistsError if it
+    is a file without `mark` in its beginning, as it is not npbert's, and would be lost.
     """
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise FileError(f"{path} is a folder, wanted a file")
     if path.exists() and not path.is_file():
         return
     with naming(path), _unfinished_folder(path) as folder:

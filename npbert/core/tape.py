@@ -1,7 +1,7 @@
 """Tape: the stack where forward keeps the values for backward."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from npbert.display import Entry, describe_layer, describe_tape
 RULE = "Backward runs in the reverse order of forward: each layer takes what it kept once, the last one first."
 
 
-Watcher: TypeAlias = Callable[[Any, tuple[Any, ...], Any], object]
+Watcher = Callable[[Any, tuple[Any, ...], Any], object]
 
 
 class TapeError(RuntimeError):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from npbert.data.batch import Batch, Encoding, Ids, pad
 from npbert.data.corpus import Corpus
@@ -23,7 +23,7 @@ from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError, InputError, Wanted, import_extra, model_file, write_json, write_text
 
-Text: TypeAlias = "str | tuple[str, str]"
+Text = str | tuple[str, str]
 """A text, or a pair of texts."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"

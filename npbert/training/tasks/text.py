@@ -48,7 +48,7 @@ class OneOfMany(FinetuneTask):
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
     goal = "accuracy"
-    kind: ClassVar[str] = "labels"
+    kind = "labels"
     """The kind of its rows in a report."""
 
     def decode(self, logits: Array) -> Array:

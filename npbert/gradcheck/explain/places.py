@@ -38,9 +38,7 @@ class CodePlace:
     @property
     def is_float(self) -> bool:
         """True if its value is a float, or an array of floats."""
-        value = self.value
-        is_number = isinstance(value, complex | float | np.inexact | np.ndarray)
-        return is_number and np.asarray(value).dtype.kind in "fc"
+        return is_float(self.value)
 
     @property
     def is_name(self) -> bool:
@@ -90,6 +88,11 @@ class CodePlace:
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
         return "".join(letter for letter, holds in letters.items() if holds and not self.is_function)
+
+
+def is_float(value: Any) -> bool:
+    """True for a real or complex float, or an array of such floats."""
+    return isinstance(value, complex | float | np.inexact | np.ndarray) and np.asarray(value).dtype.kind in "fc"
 
 
 def places_in(code: Code) -> list[CodePlace]:

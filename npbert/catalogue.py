@@ -44,7 +44,7 @@ class Setting:
     inputs: Sequence[Any]
 
     def make(
-        self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = 0
+        self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = _SEED
     ) -> tuple[Layer, tuple[Any, ...], np.random.Generator]:
         """Return the layer (or one of another class) with random parameters, its inputs, and the generator for its
         dropout.

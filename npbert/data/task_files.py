@@ -128,7 +128,7 @@ class TaggedSentence(NamedTuple):
     place: Place
 
 
-def read_conll(path: str | Path, text: str, label: str | None) -> list[TaggedSentence]:
+def read_conll(path: str | Path, text: str = "0", label: str | None = "-1") -> list[TaggedSentence]:
     """Return the sentences of a file, or of standard input for `-`. Columns are separated by spaces or tabs.
 
     text, label: the columns of the words and of their tags, numbered from 0, or from −1 at the end. label: None reads

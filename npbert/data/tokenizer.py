@@ -161,18 +161,15 @@ class Tokenizer(Vocabulary):
 
         Raises: FileExistsError for a folder with another tokenizer than this, unless `overwrite`.
         """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        text = self.library_tokenizer.to_str(pretty=True)
-        files, stored = {"tokenizer.json": text}, json.loads(text)
+        folder, text = Path(folder), self.library_tokenizer.to_str(pretty=True)
+        files, stored = {folder / "tokenizer.json": text}, json.loads(text)
         if stored["model"]["type"] == "WordPiece":
-            files["vocab.txt"] = "".join(f"{token}\n" for token in self.tokens)
-        for name, text in files.items():
-            path = folder / name
+            files[folder / "vocab.txt"] = "".join(f"{token}\n" for token in self.tokens)
+        for path, text in files.items():
             if not overwrite and path.exists() and path.read_bytes() != text.encode():
                 raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
-        for name, text in files.items():
-            write_text(folder / name, text)
+        for path, text in files.items():
+            write_text(path, text)
         write_json(folder / CONFIG_FILE, settings_of(self, stored))
 
     @property

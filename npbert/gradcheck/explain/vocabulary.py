@@ -71,15 +71,15 @@ class Vocabulary:
                         yield text.format(a, b)
 
     def _sizes(self, place: CodePlace) -> Iterator[str]:
-        """N: the whole numbers and sizes of variables, their items and counts of what is true; each of one form and
-        value once."""
+        """N: the whole numbers and sizes of variables, their items and counts of what is true, except 0; each of one
+        form and value once."""
         items = (f"{array}[{count}]" for array, count in itertools.permutations(place.env, 2))
         counted = map("({}).sum()".format, self._expressions)
         texts = {form: map(form.format, place.env) for form in _SIZES} | {"": (*items, *counted)}
         found: dict[tuple[str, int], str] = {}
         for form in texts:
             for text, size in self._evaluated(texts[form], place.env):
-                if isinstance(size, int | np.integer) and not isinstance(size, bool):
+                if isinstance(size, int | np.integer) and not isinstance(size, bool) and size:
                     found.setdefault((form, int(size)), text)
         return iter(found.values())
 

@@ -2,7 +2,7 @@
 
 from npbert.io.errors import InputError, one_of
 from npbert.training.tasks.table import TaskSettings
-from npbert.training.tasks.task import FinetuneTask, Labelled as Labelled
+from npbert.training.tasks.task import FinetuneTask, Labelled
 from npbert.training.tasks.text import MultipleChoice, TextClassification, TextRegression, class_weights
 from npbert.training.tasks.tokens import PartOfSpeech, QuestionAnswering, Tagging
 from npbert.training.tasks.vectors import ScoredVectors, SentenceVectors
@@ -50,3 +50,23 @@ def task_class(settings: TaskSettings) -> type[FinetuneTask]:
                 raise InputError(name, given, f"none, as only the task {owner} has it")
     kind.check(settings)
     return kind
+
+
+__all__ = [
+    "TASKS",
+    "ALIASES",
+    "task_class",
+    "TaskSettings",
+    "FinetuneTask",
+    "Labelled",
+    "task_named",
+    "class_weights",
+    "TextClassification",
+    "TextRegression",
+    "MultipleChoice",
+    "Tagging",
+    "PartOfSpeech",
+    "QuestionAnswering",
+    "ScoredVectors",
+    "SentenceVectors",
+]

@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from npbert import (
     Batch,
     BertConfig,
     BertForPreTraining,
+    Softmax,
     Tape,
     clip_by_global_norm,
     linear_warmup_decay,
@@ -43,11 +45,13 @@ from npbert.data import (
     collate,
     draw_pairs,
     join_lines,
+    join_pair,
     load_dialogue,
     make_example,
     mask_each_word,
+    split_words,
 )
-from npbert.inference import replies, save_dialogue_model
+from npbert.inference import likely_words, save_dialogue_model
 from npbert.io.errors import POSITIVE, InputError, Wanted, at_least, one_of
 from npbert.io.extras import import_extra
 from npbert.io.files import check_writable
@@ -167,6 +171,29 @@ def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
         with suppress(EOFError):  # Ctrl-D
             while text := input("> ").strip():
                 answer(model, dialogue, text)
+
+
+def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterator[str]:
+    """Yield the model's answer to a text, in lines: the words for each [MASK]; for two lines with | between them, the
+    probability that the second follows the first; for one line without [MASK], the line that follows it.
+
+    Raises: ValueError for an unknown word, and for a line that is too long.
+    """
+    vocabulary, softmax = dialogue.vocabulary, Softmax()
+    words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
+    first, *second = map(vocabulary.ids, words)
+    candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
+    batch = collate([join_pair(first, line, vocabulary) for line in candidates], pad_id=vocabulary.pad_id)
+    batch.labels = np.where(batch.input_ids == vocabulary.mask_id, 0, IGNORED)  # 0 marks a word to predict
+    output = model(batch)
+    for probabilities in softmax(output.prediction_logits):
+        best = likely_words(probabilities, vocabulary, 3)
+        yield f"[MASK] is {', '.join(f'{word} ({share:.1%})' for word, share in best)}"
+    follows = softmax(output.seq_relationship_logits)[:, IS_NEXT]
+    if second:
+        yield f"the second line follows the first: {follows[0]:.1%}"
+    elif len(candidates) > 1:
+        yield f"{dialogue.text[follows.argmax()]} ({follows.max():.1%})"
 
 
 def answer(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:

@@ -1,8 +1,6 @@
 """matmul: NumPy's matrix product, cut into pieces for several threads. Fast sums over rows, along rows and
 into the rows of a table, and the maximum along rows."""
 
-import itertools
-
 import numpy as np
 
 from npbert.compute.array import Array
@@ -89,9 +87,5 @@ def scatter_add(table: Array, ids: Array, y: Array) -> None:
     """
     order = np.argsort(ids, kind="stable")
     ids, y = ids[order], y[order]
-    starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
-    if len(starts) + 1 == len(ids):  # all ids differ
-        table[ids] += y
-        return
-    for start, stop in itertools.pairwise([0, *starts.tolist(), len(ids)] if len(ids) else []):
-        table[ids[start]] += y[start] if stop == start + 1 else y[start:stop].sum(axis=0)
+    starts = np.flatnonzero(np.diff(ids, prepend=-1))
+    table[ids[starts]] += np.add.reduceat(y, starts, axis=0)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from npbert.data.batch import Batch, Encoding, Ids, pad
 from npbert.data.corpus import Corpus
@@ -22,7 +22,7 @@ from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import InputError, Wanted, as_file_error, import_extra, model_file, write_json, write_text
 
-Text: TypeAlias = "str | tuple[str, str]"
+Text = str | tuple[str, str]
 """A text, or a pair of texts."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
@@ -155,18 +155,15 @@ class Tokenizer(Vocabulary):
 
         Raises: FileExistsError for a folder with another tokenizer than this, unless `overwrite`.
         """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        text = self.library_tokenizer.to_str(pretty=True)
-        files, stored = {"tokenizer.json": text}, json.loads(text)
+        folder, text = Path(folder), self.library_tokenizer.to_str(pretty=True)
+        files, stored = {folder / "tokenizer.json": text}, json.loads(text)
         if stored["model"]["type"] == "WordPiece":
-            files["vocab.txt"] = "".join(f"{token}\n" for token in self.tokens)
-        for name, text in files.items():
-            path = folder / name
+            files[folder / "vocab.txt"] = "".join(f"{token}\n" for token in self.tokens)
+        for path, text in files.items():
             if not overwrite and path.exists() and path.read_bytes() != text.encode():
                 raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
-        for name, text in files.items():
-            write_text(folder / name, text)
+        for path, text in files.items():
+            write_text(path, text)
         write_json(folder / CONFIG_FILE, settings_of(self, stored))
 
     @property

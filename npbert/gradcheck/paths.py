@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import Function, is_float_array
+from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = "(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?"
@@ -86,12 +85,6 @@ def leaves(thing: Any, is_leaf: Function, path: str = "", inside: Function = mem
         elif id(thing) not in seen:
             seen[id(thing)] = thing
             waiting[:0] = inside(path, thing)
-
-
-def arrays_held_by(layer: Any) -> list[str]:
-    """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    held = (pair for path, part in named_parts(layer) if hasattr(part, "forward") for pair in members(path, part))
-    return [path for path, value in held if is_float_array(value)]
 
 
 def snapshot(values: Values) -> Values:

@@ -13,7 +13,7 @@ from npbert.inference.classify import (
     first_tokens,
 )
 from npbert.inference.embed import POOLINGS, Embed, Hit, semantic_search, similarity
-from npbert.inference.fill_mask import FillMask, Prediction, likely_words, replies, save_dialogue_model
+from npbert.inference.fill_mask import FillMask, Prediction, likely_words, save_dialogue_model
 from npbert.inference.task import Task, batches_by_length, check_vocabulary
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
     "NamedEntity",
     "first_tokens",
     "find_entities",
-    "replies",
     "save_dialogue_model",
     "likely_words",
 ]

@@ -1,6 +1,5 @@
-"""The words at a [MASK]: FillMask, by a checkpoint, and replies, by the model of the toy dialogue."""
+"""The words at a [MASK]: FillMask. save_dialogue_model: the toy dialogue's model, for it and transformers."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, SPECIAL, Batch, Dialogue, Tokenizer, Vocabulary, collate, join_pair, split_words
+from npbert.data import SPECIAL, Batch, Dialogue, Tokenizer, Vocabulary
 from npbert.data.dialogue import PUNCTUATION
 from npbert.inference.task import ForTexts, Task
 from npbert.io import at_least, import_extra
@@ -59,29 +58,6 @@ class FillMask(ForTexts[list[list[Prediction]]]):
             return found
 
         return self.run(encodings, compute)
-
-
-def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterator[str]:
-    """Yield the model's answer to a text, in lines: the words for each [MASK]; for two lines with | between them, the
-    probability that the second follows the first; for one line without [MASK], the line that follows it.
-
-    Raises: ValueError for an unknown word, and for a line that is too long.
-    """
-    vocabulary, softmax = dialogue.vocabulary, Softmax()
-    words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
-    first, *second = map(vocabulary.ids, words)
-    candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
-    batch = collate([join_pair(first, line, vocabulary) for line in candidates], pad_id=vocabulary.pad_id)
-    batch.labels = np.where(batch.input_ids == vocabulary.mask_id, 0, IGNORED)  # 0 marks a word to predict
-    output = model(batch)
-    for probabilities in softmax(output.prediction_logits):
-        best = likely_words(probabilities, vocabulary, 3)
-        yield f"[MASK] is {', '.join(f'{word} ({share:.1%})' for word, share in best)}"
-    follows = softmax(output.seq_relationship_logits)[:, IS_NEXT]
-    if second:
-        yield f"the second line follows the first: {follows[0]:.1%}"
-    elif len(candidates) > 1:
-        yield f"{dialogue.text[follows.argmax()]} ({follows.max():.1%})"
 
 
 def save_dialogue_model(

@@ -146,13 +146,14 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value`, perhaps with NumPy's numbers, as indented JSON, by atomic_write."""
+    """Write `value`, perhaps with NumPy's numbers, as indented JSON, by write_text."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=methodcaller("item"))
     write_text(path, f"{text}\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write the text as UTF-8, by atomic_write."""
+    """Write the text as UTF-8, by atomic_write, into a folder that is created if needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as written:
         written.write_bytes(text.encode())
 

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,32 +93,27 @@ def _line(row: Any, digits: int = 17) -> bytes:
     return f"{escaped}\n".encode()
 
 
-class JsonLines:
-    """The rows of the file at `path`. Existing rows stay, except those after `after_step`, from a run that was killed
-    after its last saved state.
+def drop_rows(path: Path, *, after_step: int) -> None:
+    """Drop the rows of a file after a step, as of a run that was killed after its last saved state.
 
-    digits: of the numbers in new rows; by default all.
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
+    with atomic_write(path) as written, written.open("wb") as file:
+        file.writelines(_line(row) for row in _rows(path) if row["step"] <= after_step)
 
-    def __init__(self, path: Path, *, after_step: int, digits: int = 17) -> None:
-        self.path, self.digits = path, digits
-        with atomic_write(path) as written, written.open("wb") as file:
-            for row in _rows(path):
-                if row["step"] <= after_step:
-                    file.write(_line(row))
 
-    def write(self, step: int, row: dict[str, Any]) -> None:
-        """Append a row. Of a row that a kill cuts, nothing is read. Numbers that are not finite become null.
+def append_row(path: Path, step: int, row: Mapping[str, Any], *, sync: bool) -> None:
+    """Append a row, unless it is empty. Of a row that a kill cuts, nothing is read. Numbers that are not finite become
+    null.
 
-        Raises: OSError with the file, also for a full disk.
-        """
-        with naming(self.path), self.path.open("ab") as file:
-            file.write(_line({"step": step, **row}, self.digits))
-
-    def sync(self) -> None:
-        """Sync all rows to the disk. Raises: OSError with the file."""
-        with naming(self.path), self.path.open("ab") as file:
+    sync: sync all rows to the disk.
+    Raises: OSError with the file, also for a full disk.
+    """
+    with naming(path), path.open("ab") as file:
+        if row:
+            file.write(_line({"step": step, **row}))
+        if sync:
+            file.flush()
             os.fsync(file.fileno())
 
 

@@ -9,6 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from npbert.display import Text, titled, with_title
+from npbert.io import write_text
 from npbert.learn import printing
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
@@ -69,8 +70,7 @@ class Magic:
             self._ipython.set_next_input(f"%%exercise {exercise.code}\n{exercise.body}")
             text = printing.indented(f"{exercise.text}\n\nTo read: {exercise.chapter}")
             return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(file_with(exercise, cell), encoding="utf-8")
+        write_text(path, file_with(exercise, cell))
         verdict = self._verdicts[exercise.number] = check(exercise, path)
         return with_title(printing.explained(exercise, verdict, _COMMAND))
 

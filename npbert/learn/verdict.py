@@ -16,7 +16,7 @@ import numpy as np
 
 import npbert
 from npbert.gradcheck import Finding, GradientError
-from npbert.io import did_you_mean
+from npbert.io import did_you_mean, read_text
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 MOST_NAMES = 6
@@ -61,7 +61,7 @@ def are_right(names: Sequence[str]) -> str:
 
 def sections(slug: str) -> dict[str, str]:
     """Return the sections of a text by name, "" for the first."""
-    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
+    text = read_text(Path(__file__).with_name("exercises") / f"{slug}.txt")
     parts = (part.partition("\n") for part in f"\n{text}".split("\n== "))
     return {name: body.strip("\n") for name, _, body in parts}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Classify, Embed
-from npbert.io import FileError, InputError, Place, Setting, worded_by, write_text
+from npbert.io import FileError, InputError, Place, Setting, read_text, worded_by, write_text
 from npbert.io.lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
@@ -97,9 +97,8 @@ def finetune(
                 text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in examples)
                 if overwrite or not path.exists():
                     undoing.callback(path.unlink, missing_ok=True)
-                    path.parent.mkdir(parents=True, exist_ok=True)
                     write_text(path, text)
-                elif path.read_text(encoding="utf-8") != text:
+                elif read_text(path) != text:
                     raise FileError(f"{path} has other examples; for a new run, choose another folder")
             run = Finetuning(chosen, folder)
             undoing.pop_all()

@@ -18,7 +18,8 @@ from npbert.io import (
     LOGGER,
     METRICS_FILE,
     SHOWN_FILE,
-    JsonLines,
+    append_row,
+    drop_rows,
     import_extra,
     is_quiet,
     naming,
@@ -106,21 +107,19 @@ def log(folder: Path, *, after_step: int) -> Watcher:
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
-    numbers that depend on the clock go only to TensorBoard.
+    A resumed run has the same rows: numbers that depend on the clock go only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """
-    digits = {METRICS_FILE: 17, LAYERS_FILE: 6, SHOWN_FILE: 6}
-    files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
+    paths = [folder / name for name in (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)]
+    for path in paths:
+        drop_rows(path, after_step=after_step)
 
     def watch(step: Step) -> None:
         rows: Any = step.row, step.layers, step.shown
-        for file, row in zip(files, rows, strict=True):
-            if row:
-                file.write(step.number, row)
-            if step.is_saved:
-                file.sync()
+        for path, row in zip(paths, rows, strict=True):
+            if row or step.is_saved:
+                append_row(path, step.number, row, sync=step.is_saved)
 
     return watch
 

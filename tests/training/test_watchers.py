@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW
-from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
+from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, append_row, drop_rows, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training import accumulate
 from npbert.training.trainer import layer_statistics
@@ -36,9 +36,9 @@ def after(watcher, number, row=None, **more):
 
 def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path):
     def write(rows, after_step):
-        file = JsonLines(path, after_step=after_step)
+        drop_rows(path, after_step=after_step)
         for row in rows:
-            file.write(row["step"], {name: value for name, value in row.items() if name != "step"})
+            append_row(path, row["step"], {name: value for name, value in row.items() if name != "step"}, sync=True)
         return path.read_bytes()
 
     path = tmp_path / METRICS_FILE
@@ -49,7 +49,7 @@ def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path)
         complete = whole[:length].count(b"\n")
         assert read_json_lines(path) == ROWS[:complete]
         assert write(ROWS[complete:], 9) == whole
-    JsonLines(path, after_step=2)
+    drop_rows(path, after_step=2)
     assert read_json_lines(path) == ROWS[:2], "later than the state"
 
 
@@ -67,7 +67,7 @@ def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(
 def test_a_line_that_is_no_row(tmp_path, line):
     (tmp_path / METRICS_FILE).write_text(f'{{"step": 1}}\n{line}\n', encoding="utf-8")
     with pytest.raises(FileError, match=r"metrics.jsonl, line 2 is not a row of numbers with its step"):
-        JsonLines(tmp_path / METRICS_FILE, after_step=5)
+        drop_rows(tmp_path / METRICS_FILE, after_step=5)
 
 
 def test_a_full_disk_is_an_error_with_the_file(tmp_path, monkeypatch):

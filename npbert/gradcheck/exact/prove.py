@@ -44,7 +44,7 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 1. Do y and the gradients agree with floats, also beside? If not: not proved.
 2. Is D 0? Then proved, if backward is linear in dy.
 3. Is a gradient wrong in decimals? Then refuted, or right except for a small constant.
-4. Is D 0 at another point, where all roots exist? Then proved, as in step 2; else not proved.
+4. Is D 0 at another of 63 points, where all roots exist? Then proved, as in step 2; else not proved.
 """
 
 import textwrap

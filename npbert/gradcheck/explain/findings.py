@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import named_parts
-from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
+from npbert.gradcheck.contract import check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import prove
@@ -25,8 +25,8 @@ from npbert.gradcheck.explain.numbers import cause_of_shape, example, facts
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs
-from npbert.gradcheck.paths import arrays_held_by
+from npbert.gradcheck.inputs import Outputs, is_float_array
+from npbert.gradcheck.paths import members
 from npbert.gradcheck.report import (
     NOT_PROVED,
     GradientError,
@@ -48,7 +48,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         check_refusal(function)
         return gradients, None
     except PromiseError as error:
-        return _gradients_now(function), error
+        return function.run_on_floats().gradients, error
     except WrongShapeError as error:
         cause = ""
         if function.size <= MOST_NUMBERS:
@@ -59,11 +59,6 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
             raise
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
         raise GradientError(_with_edits(told, function)) from error
-
-
-def _gradients_now(function: ScalarFunction) -> Gradients:
-    with function.unchanged():
-        return Call(function).backward()
 
 
 def _with_edits(told: str, function: ScalarFunction) -> str:
@@ -86,7 +81,8 @@ def _unchecked(layer: Any) -> str:
     """Return a sentence on float arrays among a layer's attributes, which the check takes for constants."""
     if isinstance(layer, Form):
         return layer.note
-    names = [f"self.{name}" for name in arrays_held_by(layer)]
+    held = (pair for path, part in named_parts(layer) if hasattr(part, "forward") for pair in members(path, part))
+    names = [f"self.{path}" for path, value in held if is_float_array(value)]
     what_to_do = "To learn an array, make it a Parameter(array), and use its .value."
     return f"Not checked, as not a Parameter: {', '.join(names)}. {what_to_do}" if names else ""
 
@@ -149,7 +145,7 @@ def _is_right(part: ScalarFunction) -> bool:
     proof = prove(part.checked().layer, *part.inputs, rng=part.rng)
     if proof.verdict != NOT_PROVED:
         return bool(proof)
-    return compared_along(part, _gradients_now(part), 3).ok
+    return compared_along(part, part.run_on_floats().gradients, 3).ok
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
@@ -161,7 +157,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
-    wrong, (right, accuracy) = _gradients_now(function), right_and_accuracy(function)
+    wrong, (right, accuracy) = function.run_on_floats().gradients, right_and_accuracy(function)
     left = [
         each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in _subjects(edits)
     ]

@@ -38,9 +38,7 @@ class CodePlace:
     @property
     def is_float(self) -> bool:
         """True if its value is a float, or an array of floats."""
-        value = self.value
-        is_number = isinstance(value, complex | float | np.inexact | np.ndarray)
-        return is_number and np.asarray(value).dtype.kind in "fc"
+        return is_float(self.value)
 
     @property
     def is_name(self) -> bool:
@@ -74,11 +72,11 @@ class CodePlace:
         ndim = value.ndim if isinstance(value, np.ndarray) else 0
         is_open = self.is_float and not (self.count or self.hidden)
         is_size = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        is_part = self.is_name and not self.is_whole  # the whole has the sign
+        is_condition = isinstance(self.statement, ast.If | ast.While)  # where another sign may only end a branch
         letters = {
             "x": is_open,
             "r": is_open and self.is_whole,
-            "s": (self.is_float or not self.seen) and not (is_part or isinstance(e, ast.Constant | ast.UnaryOp)),
+            "s": (self.is_float or not self.seen) and not (is_condition or isinstance(e, ast.Constant | ast.UnaryOp)),
             "m": ndim == 2 or (not self.seen and self.is_name),
             "t": ndim > 2,
             "n": is_size and self.count != "axis",
@@ -90,6 +88,11 @@ class CodePlace:
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
         return "".join(letter for letter, holds in letters.items() if holds and not self.is_function)
+
+
+def is_float(value: Any) -> bool:
+    """True for a real or complex float, or an array of such floats."""
+    return isinstance(value, complex | float | np.inexact | np.ndarray) and np.asarray(value).dtype.kind in "fc"
 
 
 def places_in(code: Code) -> list[CodePlace]:

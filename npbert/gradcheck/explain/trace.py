@@ -5,8 +5,6 @@ if it looks unlike the right code. An unknown value may still be right, as a sum
 message allows for it.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import copy
@@ -19,8 +17,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Change, Code, text_of
-from npbert.gradcheck.explain.places import CodePlace
+from npbert.gradcheck.explain.places import CodePlace, is_float
 from npbert.gradcheck.explain.trial import Trial
+from npbert.gradcheck.paths import listed
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
 _MOST_CALLS = 20  # of which a place keeps the values of the last
@@ -87,10 +86,6 @@ class Trace:
         for place, value, call in events:
             for array in telling(value):
                 self._names.setdefault((call, _numbers(array)), set()).add(place.name)
-        self._having: dict[complex, list[tuple[int, frozenset[complex]]]] = {}  # the keys by each of their numbers
-        for key in self._names:
-            for number in key[1]:
-                self._having.setdefault(number, []).append(key)
         self._all_names = {name for names in self._names.values() for name in names} - {""}
 
     @cached_property
@@ -114,9 +109,9 @@ class Trace:
         So an array may be a part of another, in another shape and order. call: only in this call"""
         found = set[str]()
         for part in map(_numbers, (array, *others)):
-            for k, known in self._having.get(max(part, key=abs), ()):
+            for (k, known), names in self._names.items():
                 if part <= known and call in (0, k):
-                    found |= self._names[k, known]
+                    found |= names
         return found
 
     def has(self, array: Array) -> bool:
@@ -148,13 +143,8 @@ class Trace:
 
 def telling(value: Any) -> Iterator[Array]:
     """Return the arrays and numbers of a value that hardly occur by chance."""
-    if isinstance(value, tuple | list):
-        for each in value:
-            yield from telling(each)
-    elif isinstance(value, float | complex | np.ndarray | np.generic):
-        array = np.asarray(value)
-        is_float = array.dtype.kind in "fc" and array.size <= _MOST_NUMBERS and np.isfinite(array).all()
-        if is_float and _tells(array).any():
+    for array in map(np.asarray, filter(is_float, listed(value, "").values())):
+        if array.size <= _MOST_NUMBERS and np.isfinite(array).all() and _tells(array).any():
             yield array
 
 

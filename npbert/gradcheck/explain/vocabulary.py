@@ -23,7 +23,7 @@ _MOST_NUMBERS = 4000  # of an array: larger ones take longer to compare than to 
 class Vocabulary:
     """forward: its source, and maybe that of other methods, whose expressions may be missing"""
 
-    def __init__(self, code: Code, forward: str = "") -> None:
+    def __init__(self, code: Code, forward: str) -> None:
         self.code = code
         others = [_by_attributes(each) for each in Code.parsed(forward, {}).functions] if forward else []
         read = [node for function in (*code.functions, *others) for node in _read_in(function)]
@@ -71,15 +71,15 @@ class Vocabulary:
                         yield text.format(a, b)
 
     def _sizes(self, place: CodePlace) -> Iterator[str]:
-        """N: the whole numbers and sizes of variables, their items and counts of what is true; each of one form and
-        value once."""
+        """N: the whole numbers and sizes of variables, their items and counts of what is true, except 0; each of one
+        form and value once."""
         items = (f"{array}[{count}]" for array, count in itertools.permutations(place.env, 2))
         counted = map("({}).sum()".format, self._expressions)
         texts = {form: map(form.format, place.env) for form in _SIZES} | {"": (*items, *counted)}
         found: dict[tuple[str, int], str] = {}
         for form in texts:
             for text, size in self._evaluated(texts[form], place.env):
-                if isinstance(size, int | np.integer) and not isinstance(size, bool):
+                if isinstance(size, int | np.integer) and not isinstance(size, bool) and size:
                     found.setdefault((form, int(size)), text)
         return iter(found.values())
 

@@ -1,7 +1,7 @@
 """FinetuneTask: a Task for the training and the evaluation of a model, and the rows of a report of its mistakes."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
@@ -43,6 +43,15 @@ mistakes with the highest confidence, at most `MOST`. The run adds `goal`, the m
 `baselines`, their metrics by name; `before`, what they are; and `best_step`, the step of the model in model/."""
 
 
+class Shown(NamedTuple):
+    """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name, such as
+    `true` and `predicted`."""
+
+    is_wrong: bool
+    sureness: float
+    entries: Row
+
+
 class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
 
@@ -61,8 +70,10 @@ class FinetuneTask(Task):
     """The names that `judge` returns; `loss` is the loss of training, without dropout."""
     goal: ClassVar[str]
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
-    before: ClassVar[str] = "always the same answer"
+    before = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
+    kind: ClassVar[str]
+    """The kind of its rows in a report."""
     owns: ClassVar[tuple[str, ...]] = ()
     """Its settings that other tasks lack."""
 
@@ -129,6 +140,19 @@ class FinetuneTask(Task):
 
     def report_row(self, logits: Any, examples: Examples) -> Row:
         """Return a row for shown.jsonl from the results of `predict`. (Its entries: `Row`.)"""
+        answers = list(self.shown(logits, examples))
+        wrong = sorted((answer for answer in answers if answer.is_wrong), key=lambda answer: -answer.sureness)
+        worst = [{name: in_brief(value) for name, value in answer.entries.items()} for answer in wrong[:MOST]]
+        pairs = [(answer.entries["true"], answer.entries["predicted"]) for answer in answers]
+        row = {"kind": self.kind, "examples": len(answers), "wrong": len(wrong), "worst": worst}
+        return row | self.of_picture(pairs)
+
+    def shown(self, logits: Any, examples: Examples) -> Iterable[Shown]:
+        """Yield the answers, for `report_row`."""
+        raise NotImplementedError
+
+    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
+        """Return what a picture in a report shows of the pairs of right and predicted answers."""
         return {}
 
     def baselines(self, examples: Examples) -> Scores:
@@ -138,21 +162,6 @@ class FinetuneTask(Task):
     def known_before(self, examples: Examples) -> Scores:
         """Return the metrics a run has to beat: the baselines, or those of the model before training."""
         return self.baselines(examples)
-
-
-class Shown(NamedTuple):
-    """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name."""
-
-    is_wrong: bool
-    sureness: float
-    entries: Row
-
-
-def row_of(kind: str, answers: Sequence[Shown]) -> Row:
-    """Return a row about the answers, with the entries of the worst in brief."""
-    wrong = sorted((answer for answer in answers if answer.is_wrong), key=lambda answer: -answer.sureness)
-    worst = [{name: in_brief(value) for name, value in answer.entries.items()} for answer in wrong[:MOST]]
-    return {"kind": kind, "examples": len(answers), "wrong": len(wrong), "worst": worst}
 
 
 def in_brief(value: Any) -> Any:

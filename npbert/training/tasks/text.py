@@ -1,6 +1,6 @@
 """Tasks with one prediction for each example: the label of a text or of a pair, the right choice, or a number."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar
@@ -36,7 +36,6 @@ from npbert.training.tasks.task import (
     Scores,
     Shown,
     confusion,
-    row_of,
 )
 
 _POINTS = 400  # in a picture
@@ -47,35 +46,32 @@ class OneOfMany(FinetuneTask):
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
     goal = "accuracy"
-    kind: ClassVar[str] = "labels"
-    """The kind of its rows in a report."""
+    kind = "labels"
 
     def decode(self, logits: Array) -> Array:
         return logits.argmax(axis=1)
 
-    def report_row(self, logits: Logits, examples: Examples) -> Row:
-        answers, pairs, have_labels = [], [], self.kind == "labels"
+    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
         for example, scores in zip(examples, logits, strict=True):
-            text, *classes = (example.given, *self.labels) if have_labels else example.given  # a text and its choices
+            text, *classes = (example.given, *self.labels) if self.kind == "labels" else example.given
             true, (best, probability, _) = classes[example.target], best_label(Softmax()(scores), classes)
-            pairs.append((true, best))
             entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
-            answers.append(Shown(best != true, probability, entries))
-        row = row_of(self.kind, answers)
-        return {**row, **confusion(pairs, self.labels)} if have_labels else row
+            yield Shown(best != true, probability, entries)
 
 
 class OneNumber(FinetuneTask):
     """The prediction and the target are numbers."""
 
-    def report_row(self, logits: Logits, examples: Examples) -> Row:
-        """Return the largest errors, and pairs of truth and prediction for a picture."""
-        numbers = self.targets(examples).tolist(), self.decode(np.stack(logits)).tolist()
-        answers, pairs = [], list(zip(*numbers, strict=True))
-        for example, (true, predicted) in zip(examples, pairs, strict=True):
-            entries = {"texts": example.given, "true": true, "predicted": predicted}
-            answers.append(Shown(True, abs(predicted - true), entries))
-        return {**row_of("numbers", answers), "pairs": pairs[:: -(-len(pairs) // _POINTS)]}
+    kind = "numbers"
+
+    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
+        """Yield all answers, as if wrong: the largest errors come first."""
+        for example, predicted in zip(examples, self.decode(np.stack(logits)).tolist(), strict=True):
+            entries = {"texts": example.given, "true": example.target, "predicted": predicted}
+            yield Shown(True, abs(predicted - example.target), entries)
+
+    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
+        return {"pairs": pairs[:: -(-len(pairs) // _POINTS)]}
 
 
 def read_texts(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
@@ -123,6 +119,9 @@ class TextClassification(OneOfMany, Classify):
         if self.positive:
             metrics["f1"] = f1(predictions, targets, self.labels.index(self.positive))
         return metrics
+
+    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
+        return confusion(pairs, self.labels)
 
     def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
         """Return the scores of each label for the results of `predict`."""

@@ -1,7 +1,7 @@
 """Tasks whose answer is in the tokens: a tag for every word, as in named-entity recognition; and SQuAD, questions about
 passages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any, ClassVar
 
@@ -26,15 +26,11 @@ from npbert.training.tasks.task import (
     Scores,
     Shown,
     confusion,
-    row_of,
 )
 
 OUTSIDE = "O"
 _AROUND = 160
 """The characters of a passage before and after the first gold answer, in a report."""
-
-Tags = list[list[str]]
-"""The tags of each sentence."""
 
 
 class Tagging(FinetuneTask, Tag):
@@ -46,7 +42,8 @@ class Tagging(FinetuneTask, Tag):
 
     metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
-    has_entities: ClassVar[bool] = True
+    kind = "tags"
+    has_entities = True
     """True for tags of entities. Among them is always O, even if no word of the file has it."""
 
     @classmethod
@@ -78,29 +75,25 @@ class Tagging(FinetuneTask, Tag):
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         """Return the metrics of the tags; the loss is over the words that a model reads."""
-        gold, predicted, pairs = self._tags(logits, examples)
+        gold = [example.target for example in examples]
+        predicted = [answer.entries["predicted"] for answer in self.shown(logits, examples)]
         scores = entity_scores(predicted, gold) if self.has_entities else {}
+        accuracy = float(np.mean(np.concatenate(gold) == np.concatenate(predicted)))
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
-        return {**scores, "accuracy": float(np.mean([true == ours for true, ours in pairs])), "loss": loss}
+        return {**scores, "accuracy": accuracy, "loss": loss}
 
-    def report_row(self, logits: Logits, examples: Examples) -> Row:
-        """Return the shortest sentences with a wrong tag."""
-        gold, predicted, pairs = self._tags(logits, examples)
-        answers = []
-        for example, true, ours in zip(examples, gold, predicted, strict=True):
-            answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
-        return {**row_of("tags", answers), **confusion(pairs, [*self.labels, OUTSIDE])}
-
-    def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags, list[tuple[str, str]]]:
-        """Return the right tag of each word, the most probable one, O for words cut off, and both as pairs."""
-        gold, predicted = [example.target for example in examples], []
+    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
+        """Yield the tags of each word, O for words cut off. The shortest sentences count as the surest."""
         for example, scores in zip(examples, logits, strict=True):
-            tags = [OUTSIDE] * len(example.target)
+            true, ours = example.target, [OUTSIDE] * len(example.target)
             for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
-                tags[word] = self.labels[best]
-            predicted.append(tags)
-        return gold, predicted, list(zip(chain(*gold), chain(*predicted), strict=True))
+                ours[word] = self.labels[best]
+            yield Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours})
+
+    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
+        of_words = [pair for sentence in pairs for pair in zip(*sentence, strict=True)]
+        return confusion(of_words, [*self.labels, OUTSIDE])
 
 
 class PartOfSpeech(Tagging):
@@ -120,6 +113,7 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     metrics = ("exact_match", "f1", "loss")
     goal = "f1"
+    kind = "answers"
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -160,8 +154,7 @@ class QuestionAnswering(FinetuneTask, Answer):
         losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
         return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
 
-    def report_row(self, logits: Logits, examples: Examples) -> Row:
-        answers = []
+    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
         for question, span in self.answers(logits, examples):
             gold = [answer.text for answer in question.answers]
             passage, (text, start) = question.passage, question.answers[0]
@@ -173,5 +166,4 @@ class QuestionAnswering(FinetuneTask, Answer):
                 "probability": span.score,
                 "excerpt": (passage[max(0, start - _AROUND) : start], text, passage[end : end + _AROUND]),
             }
-            answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
-        return row_of("answers", answers)
+            yield Shown(not exact_match(span.text, gold), span.score, entries)

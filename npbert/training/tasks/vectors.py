@@ -1,6 +1,6 @@
 """Vectors of texts: learned from pairs that belong together, or from pairs with a score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -21,10 +21,8 @@ from npbert.training.tasks.task import (
     Labels,
     Logits,
     Read,
-    Row,
     Scores,
     Shown,
-    row_of,
 )
 from npbert.training.tasks.text import GroupedTask, OneNumber
 
@@ -52,6 +50,7 @@ class SentenceVectors(GroupedTask):
     model: BertForSentenceVectors
     metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
     goal = "mrr_at_10"
+    kind = "search"
     owns = ("negatives", "prompts", "pooling", "loss")
     before = "before training"
     losses: ClassVar[tuple[str, ...]] = ("in-batch", "both-ways", "triplet")
@@ -127,13 +126,11 @@ class SentenceVectors(GroupedTask):
         scores = retrieval_scores(self.search(logits, examples))
         return {**scores, "loss": self.loss(np.stack(logits), self.targets(examples))}
 
-    def report_row(self, logits: Logits, examples: Examples) -> Row:
-        """Return the queries with another text found first."""
-        answers = []
+    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
+        """Yield the text found first for each query."""
         for query, relevant, found, score in self.search(logits, examples):
             entries = {"texts": query, "true": relevant[0], "predicted": found[0]}
-            answers.append(Shown(found[0] not in relevant, score, entries))
-        return row_of("search", answers)
+            yield Shown(found[0] not in relevant, score, entries)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, for `npbert search`."""

@@ -1,6 +1,5 @@
 """Reads files, with errors that name them, and writes files whole or not at all."""
 
-import errno
 import json
 import os
 import shutil
@@ -104,17 +103,16 @@ def check_writable(path: Path, mark: str = "") -> None:
     Raises: OSError if it is a folder, its folder does not exist, or is not writable; FileExistsError if it is a file
     without `mark` in its beginning, as it is not npbert's, and would be lost.
     """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if path.exists() and not path.is_file():
+    begin = b""
+    if path.is_file() or path.is_dir():
+        with path.open("rb") as file:  # an error for a folder
+            begin = file.read(2**16)
+    elif path.exists():  # a pipe or a device
         return
     with naming(path), _unfinished_folder(path) as folder:
         Path(folder, path.name).touch()
-    if path.is_file() and mark:
-        with path.open("rb") as file:
-            begin = file.read(2**16)
-        if begin and mark.encode() not in begin:
-            raise FileExistsError(f"{path} is not a page of npbert, and would be lost; choose another name")
+    if begin and mark.encode() not in begin:
+        raise FileExistsError(f"{path} is not a page of npbert, and would be lost; choose another name")
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -15,7 +15,7 @@ from npbert.io import InputError, Wanted, listed, one_of
 from npbert.io.settings import ANY
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
-from npbert.training.metrics import ClassScores, class_scores, f1
+from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.table import (
     LABEL,
     NUMBER,
@@ -116,11 +116,10 @@ class TextClassification(OneOfMany, Classify):
 
     def scores(self, predictions: Array, targets: Array) -> Scores:
         """Return the metrics; f1 only with a positive label."""
-        scores = super().scores(predictions, targets)
-        del scores["f1"]
+        metrics = {name: METRICS[name](predictions, targets) for name in ("accuracy", "macro_f1", "matthews")}
         if self.positive:
-            scores["f1"] = f1(predictions, targets, self.labels.index(self.positive))
-        return scores
+            metrics["f1"] = f1(predictions, targets, self.labels.index(self.positive))
+        return metrics
 
     def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
         return confusion(pairs, self.labels)

@@ -3,7 +3,7 @@ tape."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from textwrap import dedent, indent
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,19 +63,6 @@ class Entry(NamedTuple):
     def kept(self) -> str:
         """`x (5, 8)`"""
         return ", ".join(f"{name} {_describe(value)}" for name, value in self.values.items())
-
-
-def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> str:
-    """Return a line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: returns the parts of a
-    layer, with their paths."""
-    paths: dict[int, str] = {}
-    for entry in entries:
-        paths |= {id(part): path for path, part in parts_of(entry.outermost) if path}
-    lines = []
-    for entry in reversed(entries):
-        name = paths.get(id(entry.layer), type(entry.layer).__name__)
-        lines.append(f"{name}: {entry.kept}")
-    return "\n".join(lines)
 
 
 def describe_parts(parts: Iterable[tuple[str, Any]]) -> str:

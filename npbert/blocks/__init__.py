@@ -16,7 +16,23 @@ from npbert.blocks.pre_norm_encoder_layer import PreNormEncoderLayer
 from npbert.blocks.replaced_token_head import ReplacedTokenHead
 from npbert.blocks.rotary_attention import RotaryAttention
 
-__all__ = ["ACTIVATIONS", "make_activation", "FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed"]
-__all__ += ["Encoder", "BertEmbeddings", "POSITION_KINDS"]
-__all__ += ["Pooler", "MeanPooling", "MaxPooling", "MaskedLMHead", "NextSentenceHead"]
-__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer", "ReplacedTokenHead"]
+__all__ = [
+    "ACTIVATIONS",
+    "make_activation",
+    "FeedForward",
+    "MultiHeadAttention",
+    "EncoderLayer",
+    "Checkpointed",
+    "Encoder",
+    "BertEmbeddings",
+    "POSITION_KINDS",
+    "Pooler",
+    "MeanPooling",
+    "MaxPooling",
+    "MaskedLMHead",
+    "NextSentenceHead",
+    "RotaryAttention",
+    "GatedFeedForward",
+    "PreNormEncoderLayer",
+    "ReplacedTokenHead",
+]

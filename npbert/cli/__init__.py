@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import platform
@@ -15,6 +14,7 @@ import npbert
 from npbert.cli.command import Command, UsageError, help_of, subcommands, switch, usage, values_of
 from npbert.io import (
     LOGGER,
+    FileError,
     InputError,
     Setting,
     counted,
@@ -121,7 +121,7 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     if sys.stdout is None:  # closed before the program began
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+        raise FileError("standard output is closed, wanted a terminal, a file or a pipe")
     start, given = time.perf_counter(), values_of(words, kind)
     if "help" in given:
         print(help_of(prog, kind))

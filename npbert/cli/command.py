@@ -71,7 +71,7 @@ class Command:
     """The settings class of `given`, and its settings with an option here: their names by title in the help."""
     commands: ClassVar[dict[str, tuple[str, str]]] = {}
     """Its subcommands by name: the path of the class, imported on use, and its line in the help."""
-    shares_work: ClassVar[bool] = False
+    shares_work = False
     """True for a command that several processes can share."""
 
     def __init_subclass__(cls) -> None:

@@ -20,6 +20,7 @@ from npbert.io import (
     STANDARD_INPUT,
     FileError,
     Place,
+    as_file_error,
     at_least,
     one_of,
     printable,
@@ -158,10 +159,8 @@ class SearchCommand(VectorCommand):
         with_text = [number for number, line in enumerate(lines) if line["text"].strip()]
         known = [lines[number] for number in with_text]
         if self.vectors:
-            try:
+            with as_file_error(f"{self.vectors} is not an array of npbert embed --output NAME.npy"):
                 stored = np.lib.format.open_memmap(self.vectors, mode="r")
-            except ValueError as error:
-                raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
             shape = len(lines), embed.model.config.hidden_size
             if stored.shape != shape:
                 wanted = f"wanted {shape}, one for each line of {Place(self.input)}"

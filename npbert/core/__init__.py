@@ -7,5 +7,19 @@ from npbert.core.parts import named_parameters, named_parts
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape, TapeError
 
-__all__ = ["Parameter", "Init", "Layer", "named_parameters", "named_parts", "Tape", "NO_TAPE", "TapeError"]
-__all__ += ["Sequences", "IGNORED", "gradients_of_a_part", "check_ids", "check_integers", "check_labels"]
+__all__ = [
+    "Parameter",
+    "Init",
+    "Layer",
+    "named_parameters",
+    "named_parts",
+    "Tape",
+    "NO_TAPE",
+    "TapeError",
+    "Sequences",
+    "IGNORED",
+    "gradients_of_a_part",
+    "check_ids",
+    "check_integers",
+    "check_labels",
+]

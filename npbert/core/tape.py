@@ -1,18 +1,18 @@
 """Tape: the stack where forward keeps the values for backward."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import numpy as np
 
 from npbert.core.checks import check_rng
 from npbert.core.parts import named_parts
-from npbert.display import Entry, describe_layer, describe_tape
+from npbert.display import Entry, describe_layer
 
 RULE = "Backward runs in the reverse order of forward: each layer takes what it kept once, the last one first."
 
 
-Watcher: TypeAlias = Callable[[Any, tuple[Any, ...], Any], object]
+Watcher = Callable[[Any, tuple[Any, ...], Any], object]
 
 
 class TapeError(RuntimeError):
@@ -83,7 +83,14 @@ class Tape:
         example. Without entries, "an empty Tape", or "NO_TAPE" if it never keeps anything and has no dropout."""
         if not self.entries:
             return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
-        return describe_tape(self.entries, named_parts)
+        paths: dict[int, str] = {}
+        for entry in self.entries:
+            paths |= {id(part): path for path, part in named_parts(entry.outermost) if path}
+        lines = []
+        for entry in reversed(self.entries):
+            name = paths.get(id(entry.layer), type(entry.layer).__name__)
+            lines.append(f"{name}: {entry.kept}")
+        return "\n".join(lines)
 
 
 NO_TAPE = Tape(keeps=False)

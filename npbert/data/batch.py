@@ -21,7 +21,7 @@ _OTHER_KINDS = {"labels": "f", "sample_weight": "f", "attention_mask": "b"}  # t
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
-Decode: TypeAlias = Callable[[Array], Sequence[str]]
+Decode = Callable[[Array], Sequence[str]]
 """A function from ids to words, as the `decode` of a tokenizer."""
 
 

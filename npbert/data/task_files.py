@@ -14,6 +14,7 @@ from npbert.io import (
     Place,
     Sentence,
     Setting,
+    as_file_error,
     counted,
     listed,
     one_of,
@@ -198,7 +199,7 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     """
     path = Path(path)
     stored = read_json_object(path, most=LARGEST_STREAM)
-    try:
+    with as_file_error(f"{path} is not in SQuAD's format"):
         questions = [
             Question(
                 row["id"],
@@ -212,8 +213,6 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
             for paragraph in article["paragraphs"]
             for row in paragraph["qas"]
         ]
-    except (KeyError, TypeError) as error:
-        raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
     if not questions:
         raise FileError(f"{path} is empty, wanted questions")
     seen: set[str] = set()

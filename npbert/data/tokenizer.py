@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from npbert.data.batch import Batch, Encoding, Ids, pad
 from npbert.data.corpus import Corpus
@@ -15,15 +15,14 @@ from npbert.data.tokenizer_files import (
     CONFIG_FILE,
     SPECIAL,
     cutting_tokenizer,
-    panics_named,
     read_tokenizer,
     settings_of,
 )
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError, InputError, Wanted, import_extra, model_file, write_json, write_text
+from npbert.io import InputError, Wanted, as_file_error, import_extra, model_file, write_json, write_text
 
-Text: TypeAlias = "str | tuple[str, str]"
+Text = str | tuple[str, str]
 """A text, or a pair of texts."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
@@ -102,13 +101,8 @@ class Tokenizer(Vocabulary):
         kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
         path = model_file(folder, "tokenizer.json", "vocab.txt")
-        try:
-            with panics_named(f"{path} is not a BERT tokenizer"):
-                return cls(**read_tokenizer(path))
-        except (FileError, OSError, ImportError):
-            raise
-        except Exception as error:  # the library raises no narrower class
-            raise FileError(f"{path} is not a BERT tokenizer: {error}") from error
+        with as_file_error(f"{path} is not a BERT tokenizer", Exception):  # the library raises no narrower class
+            return cls(**read_tokenizer(path))
 
     @classmethod
     def train(
@@ -231,7 +225,7 @@ class Tokenizer(Vocabulary):
                 raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         try:
-            with panics_named(f"{self.path or 'the tokenizer'} cannot be used on this text"):
+            with as_file_error(f"{self.path or 'the tokenizer'} cannot be used on this text", ()):
                 encodings: list[Encoding] = tokenizer.encode_batch(list(texts), **how)
         except TypeError as error:
             half = next(text for text in texts if "\\ud" in ascii(text))

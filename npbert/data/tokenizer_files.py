@@ -1,11 +1,9 @@
-"""The library's tokenizers, with readable errors instead of its panics, out of Hugging Face's files: the vocabulary,
+"""The library's tokenizers, out of Hugging Face's files: the vocabulary,
 and the settings next to it, read as transformers reads them."""
 
 import base64
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -151,18 +149,6 @@ def _growth(normalizer: dict[str, Any]) -> int:
             data = base64.b64decode(normalizer["precompiled_charsmap"])
             return max(1, *map(len, data[4 + int.from_bytes(data[:4], "little") :].split(b"\0")))
     return 1
-
-
-@contextmanager
-def panics_named(words: str) -> Iterator[None]:
-    """Turn a panic of the library into a FileError that begins with `words`. (A panic is no Exception, and its class
-    cannot be imported.)"""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise FileError(f"{words}: {error}") from None
 
 
 @lru_cache(maxsize=8)

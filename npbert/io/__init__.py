@@ -21,6 +21,7 @@ from npbert.io.extras import EXTRAS, how_to_install, import_extra
 from npbert.io.files import (
     LARGEST_OBJECT,
     FileError,
+    as_file_error,
     atomic_write,
     check_writable,
     model_file,

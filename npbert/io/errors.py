@@ -106,12 +106,16 @@ class Wanted(NamedTuple):
     holds: Callable[[Any], bool]
     names: tuple[str, ...] = ()
 
+    def allows(self, got: Any) -> bool:
+        """True for an allowed value; False also for another type, such as a text instead of a number."""
+        with suppress(TypeError, ValueError):
+            return self.holds(got)
+        return False
+
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is allowed, with the closest name."""
-        with suppress(TypeError):  # for example a text instead of a number
-            if self.holds(got):
-                return
-        raise InputError(what, got, self.words + did_you_mean(str(got), self.names))
+        if not self.allows(got):
+            raise InputError(what, got, self.words + did_you_mean(str(got), self.names))
 
 
 def at_least(least: int) -> Wanted:

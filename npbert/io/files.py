@@ -1,6 +1,5 @@
 """Reads files, with errors that name them, and writes files whole or not at all."""
 
-import errno
 import json
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from npbert.io.errors import InputError, Place
-from npbert.io.messages import LOGGER
+from npbert.io.messages import LOGGER, in_words
 
 LARGEST_STREAM = 2**28
 """The most bytes of a stream: standard input, a pipe or a device."""
@@ -28,6 +27,19 @@ _UNFINISHED = ".npbert-unfinished"
 
 class FileError(InputError):
     """A file, a folder or a stream cannot be used, for what is in it or for its kind. The message names it."""
+
+
+@contextmanager
+def as_file_error(words: object, kinds: Any = (LookupError, TypeError, ValueError)) -> Iterator[None]:
+    """Turn errors of these kinds, and panics of a library in Rust, into a FileError that begins with `words`. Errors of
+    the system stay. (A panic is no Exception, and its class cannot be imported.)"""
+    try:
+        yield
+    except BaseException as error:
+        is_of_kinds = isinstance(error, kinds) and not isinstance(error, FileError | OSError | ImportError)
+        if not is_of_kinds and type(error).__name__ != "PanicException":
+            raise
+        raise FileError(f"{words}: {in_words(error)}") from error
 
 
 HOW_TO_ENCODE = "save it as UTF-8 (> in Windows PowerShell 5 writes UTF-16)"
@@ -101,11 +113,11 @@ def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
 def check_writable(path: Path, mark: str = "") -> None:
     """Check, before the work, that a file can be written to `path`, or a pipe or a device.
 
-    Raises: OSError if it is a folder, its folder does not exist, or is not writable; FileExistsError if it is a file
-    without `mark` in its beginning, as it is not npbert's, and would be lost.
+    Raises: FileError if it is a folder; OSError if its folder does not exist, or is not writable; FileExistsError if it
+    is a file without `mark` in its beginning, as it is not npbert's, and would be lost.
     """
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise FileError(f"{path} is a folder, wanted a file")
     if path.exists() and not path.is_file():
         return
     with naming(path), _unfinished_folder(path) as folder:

@@ -12,6 +12,7 @@ from typing import Any
 from npbert.io.errors import STANDARD_INPUT, Place
 from npbert.io.files import (
     FileError,
+    as_file_error,
     atomic_write,
     decode,
     naming,
@@ -141,11 +142,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            try:
+            says = f"{path}, line {number} is not a row of numbers with its step"
+            with as_file_error(says, Exception):  # whatever else the JSON is
                 row = json.loads(line)
                 yield {"step": int(row.pop("step")), **row}
-            except Exception as error:  # whatever else the JSON is
-                raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
 
 
 def finite_or_null(value: Any, *, digits: int = 17) -> Any:

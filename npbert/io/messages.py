@@ -130,7 +130,9 @@ def listed(names: Collection[str], *, quote: Callable[[str], str] = repr) -> str
 
 
 def in_words(error: BaseException) -> str:
-    """Return an error without Python's terms; for a system error, the file and the reason."""
+    """Return an error without Python's terms; for a system error, the file and the reason; for a KeyError, the key."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__

@@ -29,10 +29,35 @@ from npbert.layers.unit_length import UnitLength
 from npbert.layers.unpack import Unpack
 from npbert.layers.weighted_cross_entropy import WeightedCrossEntropy
 
-__all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
-__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "WeightedCrossEntropy", "MeanSquaredError"]
-__all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
-__all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
-__all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
-__all__ += ["BinaryCrossEntropy"]
-__all__ += ["UnitLength", "InBatchNegatives", "CosineLoss", "CoSENT", "TripletLoss"]
+__all__ = [
+    "Linear",
+    "Elementwise",
+    "Tanh",
+    "ReLU",
+    "GELU",
+    "TanhGELU",
+    "Softmax",
+    "Loss",
+    "SoftmaxCrossEntropy",
+    "WeightedCrossEntropy",
+    "MeanSquaredError",
+    "LayerNorm",
+    "DotProductAttention",
+    "Dropout",
+    "Embedding",
+    "SinusoidalPositions",
+    "Gather",
+    "Unpack",
+    "SiLU",
+    "Identity",
+    "NoEmbedding",
+    "Rotary",
+    "RelativeBias",
+    "DistanceAttention",
+    "BinaryCrossEntropy",
+    "UnitLength",
+    "InBatchNegatives",
+    "CosineLoss",
+    "CoSENT",
+    "TripletLoss",
+]

@@ -10,7 +10,7 @@ from npbert.compute import Array, DTypeLike
 def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike) -> None:
     """Raise ValueError unless x is (N, features), TypeError unless it is an array of this dtype. (NumPy would silently
     broadcast an axis of 1, and turn float32 into float64.)"""
-    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] != features or x.dtype != dtype:
+    if not isinstance(x, np.ndarray) or x.shape[1:] != (features,) or x.dtype != dtype:
         _refuse(layer, x, f"(N, {features})", dtype, "x")
 
 
@@ -24,12 +24,11 @@ def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> 
     is_array = isinstance(array, np.ndarray)
     got = f"{array.shape} of {array.dtype}" if is_array else f"a {type(array).__name__}"
     error = ValueError if is_array and array.dtype == dtype else TypeError
-    raise error(f"{type(layer).__name__}: {name} is {got}, wanted an array {shape} of {np.dtype(dtype)}")
+    raise error(f"{type(layer).__name__}: {name} is {got}, wanted an array {shape} of {dtype}")
 
 
 def check_floats(layer: Any, x: Array) -> None:
     """Raise TypeError unless x is an array of floats, or of gradcheck's complex numbers and objects. (NumPy would
     accept integers or a list, and return float64.)"""
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fcO":
-        kind = f"of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
-        raise TypeError(f"{type(layer).__name__}: x is {kind}, wanted an array of floats")
+        _refuse(layer, x, "(...)", "floats", "x")

@@ -57,7 +57,7 @@ def line(exercise: Exercise, verdict: Verdict) -> str:
     return f"{exercise.code} {exercise.title}: {verdict.status}"
 
 
-def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], command: str = COMMAND) -> str:
+def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], command: str) -> str:
     """Return hint 1, 2 or 3 and the command for the next one; or, of the verdict, the changes that make the answer
     right, if any were found."""
     if number == 4:

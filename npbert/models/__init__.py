@@ -46,15 +46,44 @@ class AutoModelForPreTraining:
         return (ElectraForPreTraining if is_electra else BertForPreTraining).from_pretrained(folder, **options)
 
 
-__all__ = ["BertConfig", "Architecture", "PRESETS", "load_config", "Reads", "PackedBatch"]
-__all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel", "TaskLoss"]
-__all__ += ["BertForMaskedLM", "BertForPreTraining", "PreTrainingOutput", "PreTrainingLosses"]
-__all__ += ["BertForSequenceClassification", "BertForMultipleChoice", "BertForTokenClassification"]
-__all__ += ["BertForQuestionAnswering", "BertForSentenceVectors", "QuestionAnsweringOutput"]
-__all__ += ["ElectraForPreTraining", "ReplacedTokenDetection"]
-__all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
-__all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
-__all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]
-__all__ += ["parameter_table", "parameters_by_layer"]
-__all__ += ["size_table", "neither_size_nor_folder"]
-__all__ += ["AnyBatch", "LOSSES", "POOLINGS", "TextPooling"]
+__all__ = [
+    "BertConfig",
+    "Architecture",
+    "PRESETS",
+    "load_config",
+    "Reads",
+    "PackedBatch",
+    "BertModel",
+    "BertOutput",
+    "PreTrainedModel",
+    "TaskModel",
+    "TaskLoss",
+    "BertForMaskedLM",
+    "BertForPreTraining",
+    "PreTrainingOutput",
+    "PreTrainingLosses",
+    "BertForSequenceClassification",
+    "BertForMultipleChoice",
+    "BertForTokenClassification",
+    "BertForQuestionAnswering",
+    "BertForSentenceVectors",
+    "QuestionAnsweringOutput",
+    "ElectraForPreTraining",
+    "ReplacedTokenDetection",
+    "AutoConfig",
+    "AutoModel",
+    "AutoModelForMaskedLM",
+    "AutoModelForPreTraining",
+    "AutoModelForSequenceClassification",
+    "AutoModelForTokenClassification",
+    "AutoModelForQuestionAnswering",
+    "AutoModelForMultipleChoice",
+    "parameter_table",
+    "parameters_by_layer",
+    "size_table",
+    "neither_size_nor_folder",
+    "AnyBatch",
+    "LOSSES",
+    "POOLINGS",
+    "TextPooling",
+]

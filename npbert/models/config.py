@@ -14,7 +14,17 @@ import numpy as np
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
-from npbert.io import POSITIVE, FileError, InputError, Wanted, model_file, one_of, read_json_object, write_json
+from npbert.io import (
+    POSITIVE,
+    FileError,
+    InputError,
+    Wanted,
+    as_file_error,
+    model_file,
+    one_of,
+    read_json_object,
+    write_json,
+)
 from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.families import FAMILIES, read_settings
 
@@ -118,13 +128,11 @@ class BertConfig:
         """
         path = model_file(folder, CONFIG_FILE)
         stored = read_json_object(path)
-        try:
+        with as_file_error(path):
             values = {name: value for name, value in read_settings(stored).items() if name in cls.__match_args__}
             if values.get("id2label") is not None:
                 values.pop("num_labels", None)
             config = cls(**values)
-        except (TypeError, ValueError) as error:
-            raise FileError(f"{path}: {error}") from error
         kind = stored.get("problem_type")
         if kind == "multi_label_classification" or (kind == "regression" and config.num_labels > 1):
             wanted = "one label or one number for each text"

@@ -1,7 +1,7 @@
 """TaskModel: a BERT with a head and a loss; and the models with one head: a classifier of texts, choices or tokens, or
 the ends of an answer."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class TaskModel(PreTrainedModel):
     """
 
     loss_function: Loss
-    needs_whole_batch: ClassVar[bool] = False
+    needs_whole_batch = False
     """True for a loss that compares the sequences of a batch with each other, so that it is not a mean over parts."""
 
     def __init__(
@@ -110,7 +110,7 @@ class HeadModel(TaskModel):
     pooler if the head reads its output.
     """
 
-    head_name: ClassVar[str] = "classifier"
+    head_name = "classifier"
     dropout: Layer = Identity()  # another head may have none
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:

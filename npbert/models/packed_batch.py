@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from npbert.data import Batch
 from npbert.io import one_of
 from npbert.models.config import BertConfig
 
-TokensRead: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-LabelKind: TypeAlias = Literal[
-    "class", "number", "numbers", "token class", "word", "replaced", "choice", "answer", "of the loss"
-]
+TokensRead = Literal["all", "first", "labelled", "first and labelled"]
+LabelKind = Literal["class", "number", "numbers", "token class", "word", "replaced", "choice", "answer", "of the loss"]
 
 
 @dataclass(frozen=True)
@@ -226,5 +224,5 @@ class PackedBatch:
         return np.concatenate([starts, ends])
 
 
-AnyBatch: TypeAlias = "Batch | PackedBatch"
+AnyBatch = Batch | PackedBatch
 """A batch before or after packing."""

@@ -6,5 +6,14 @@ from npbert.optim.clipping import clip_by_global_norm, clip_factor, global_norm
 from npbert.optim.optimizer import Optimizer
 from npbert.optim.schedule import linear_warmup_decay
 
-__all__ = ["Optimizer", "adam", "Adam", "AdamW", "Adadelta"]
-__all__ += ["linear_warmup_decay", "clip_factor", "clip_by_global_norm", "global_norm"]
+__all__ = [
+    "Optimizer",
+    "adam",
+    "Adam",
+    "AdamW",
+    "Adadelta",
+    "linear_warmup_decay",
+    "clip_factor",
+    "clip_by_global_norm",
+    "global_norm",
+]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from npbert.io import Wanted, import_extra, printable, read_json_lines, write_where_asked
 
 Rows = Sequence[dict[str, Any]]
 """Rows of a file of a run."""
 
-Run: TypeAlias = "str | Path | Rows"
+Run = str | Path | Rows
 """The folder of a run, or rows of one of its files."""
 
 INK = "#16191f"

@@ -17,9 +17,9 @@ import npbert
 from npbert.data import Tokenizer
 from npbert.io import (
     POSITIVE,
-    FileError,
     Settings,
     Wanted,
+    as_file_error,
     at_least,
     did_you_mean,
     import_extra,
@@ -104,10 +104,8 @@ Kind = TypeVar("Kind", bound=Settings)
 def read_settings(path: Path) -> dict[str, Any]:
     """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
     tomlkit = import_extra("tomlkit")
-    try:
+    with as_file_error(f"{path} is not valid TOML"):
         return tomlkit.parse(read_text(path)).unwrap()
-    except tomlkit.exceptions.ParseError as error:
-        raise FileError(f"{path} is not valid TOML: {error}") from error
 
 
 def save_settings(settings: Settings, folder: Path) -> None:
@@ -133,11 +131,9 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     Raises: FileError if it is not TOML, for an unknown setting, or a wrong value.
     """
     values = read_settings(path)
-    try:
+    with as_file_error(path):
         check_names(kind, values)
         return kind(**{**values, **changes})
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{path}: {error}") from error
 
 
 def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:

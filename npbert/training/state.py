@@ -15,7 +15,7 @@ from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.data import Batch
 from npbert.data.batch import START, Position
-from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
+from npbert.io import ALONE, Communicator, FileError, Setting, as_file_error, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -151,12 +151,10 @@ class Resumable:
         """
         folder, total = self.folder, self.progress.total_steps
         file, head = read_state(folder / STATE_FILE)
-        try:
+        with as_file_error(f"{file.path} is of another version of npbert"):
             steps, settings, reads = (head[name] for name in ("steps", "settings", "reads"))
             progress = Progress(**head["progress"])
             progress.place = Position(*progress.place)  # a list in JSON
-        except (LookupError, TypeError) as error:
-            raise FileError(f"{file.path} is of another version of npbert: {error}") from error
         if others := differences(settings, self._settings()):
             says = f"{folder} has a run with other settings, {others[0]}"
             raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
@@ -215,11 +213,9 @@ def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
     Raises: FileNotFoundError; FileError if it is damaged or not a state.
     """
     file = TensorFile(path)
-    try:
+    with as_file_error(f"{path} is not a training state of npbert"):
         head = json.loads(file.metadata[_KEY])
         checksum = head.pop(_CHECKSUM)
-    except (LookupError, TypeError, ValueError) as error:
-        raise FileError(f"{path} is not a training state of npbert") from error
     if checksum != _checksum(head, file.shapes, file.read):
         raise FileError(f"{path} is damaged: its checksum is wrong")
     return file, head

@@ -187,9 +187,7 @@ def layers_not_finite(model: TaskModel, parts: Iterable[AnyBatch], seed: Sequenc
             found.append(names[id(layer)])
 
     for number, batch in enumerate(parts):
-        tape = Tape(part_rng(seed, number))
-        tape.watcher = look
-        model.loss(batch, tape)
+        model.loss(batch, Tape(part_rng(seed, number), watcher=look))
     return found
 
 

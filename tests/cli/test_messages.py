@@ -87,7 +87,7 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", None)
         assert main(["params", "bert-tiny"]) == 1
-    assert capsys.readouterr().err == "npbert: error: standard output: Bad file descriptor\n"
+    assert capsys.readouterr().err == "npbert: error: standard output is closed, wanted a terminal, a file or a pipe\n"
 
 
 NOT_SHARED = "npbert: error: 2 processes were started, but only pretrain and finetune can share work; "

@@ -94,7 +94,7 @@ def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted_but_in_no_ot
     assert path.read_text(encoding="utf-8") == "good\ta good film\n"
     path.unlink()
     path.mkdir()
-    assert npbert("report", run).error == f"{path}: Is a directory"
+    assert npbert("report", run).error == f"{path} is a folder, wanted a file"
 
 
 @pytest.mark.parametrize(

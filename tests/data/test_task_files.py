@@ -93,7 +93,7 @@ CONLL_ERRORS = [
     ("Ann O\n\u3000\u2003 O\n", {}, "line 2: the word is only white space"),
 ]
 SQUAD_ERRORS = [
-    ({}, r"is not in SQuAD's format: KeyError\('data'\)"),
+    ({}, r"is not in SQuAD's format: 'data' is missing"),
     (stored({**ROW, "answers": {"text": ["Zoë"], "answer_start": [6]}}), "is not in SQuAD's format"),
     ({"data": [{"paragraphs": []}]}, "is empty, wanted questions"),
     (stored({**ROW, "answers": [], "is_impossible": True}), "question 'q1' has no answer, wanted version 1.1"),

@@ -98,7 +98,9 @@ def test_a_dy_that_does_not_fit(name, wrong):
 @pytest.mark.parametrize("layer", [GELU(), npbert.Softmax(), Dropout(0.5), npbert.UnitLength()])
 def test_numbers_that_are_no_floats(layer, x):
     """NumPy would make float64 of them, and a model would go on in it without a word."""
-    with pytest.raises(TypeError, match=rf"{type(layer).__name__}: x is (a list|of int64), wanted an array of floats"):
+    with pytest.raises(
+        TypeError, match=rf"{type(layer).__name__}: x is (a list|.* of int64), wanted an array \(\.\.\.\) of floats"
+    ):
         layer(x, Tape(np.random.default_rng(0)))
 
 

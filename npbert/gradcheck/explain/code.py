@@ -11,13 +11,15 @@ import builtins
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
 from types import CodeType
 from typing import Any
+
+from npbert.gradcheck.inputs import Function
 
 HOOK, STEP = "__hook__", "__step__"
 _FILE, _MAKER = "<edited>", "__maker__"
@@ -51,7 +53,7 @@ class Code:
         return code
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> Code:
+    def of(cls, function: Function) -> Code:
         """Return the Code of a function. Raises: OSError or TypeError if it has no source file."""
         function = inspect.unwrap(function)
         lines, first = inspect.getsourcelines(function)
@@ -106,7 +108,7 @@ class Code:
             text = text[:first] + new.encode() + text[last:]
         return text[start:].decode()
 
-    def compiled(self, step: Callable[..., Any], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    def compiled(self, step: Function, hook: Function | None = None) -> Function:
         """Return the runnable function. step: called with the variables in each round of a loop;
         hook: called where an edit says so.
 
@@ -114,7 +116,7 @@ class Code:
         """
         scope = {**self.scope, "__builtins__": vars(builtins) | _SILENT, STEP: step, HOOK: hook}
         exec(self._maker, scope)  # compiled in this file, so that no annotations are evaluated, as here
-        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
+        function: Function = scope[_MAKER](self.scope.get("__class__"))
         return function
 
     @cached_property

@@ -69,11 +69,6 @@ class Edit:
         return self.code.first + self.code.text.count(b"\n", 0, self.span[0])
 
     @property
-    def end_line(self) -> int:
-        """The last line of `old`."""
-        return self.line + self.old.count("\n")
-
-    @property
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
         old, new = _size(self.old), _size(self.new)

@@ -6,8 +6,6 @@ right code stands for a value. If the author's code has the value, under any nam
 expression that the right code assigns to it does.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

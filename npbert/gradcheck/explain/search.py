@@ -18,7 +18,7 @@ from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
-from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.inputs import Function, magnitude
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
@@ -33,8 +33,6 @@ _VALUE = "__value__"
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
 _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
-Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
-"""The value of a place, from the variables there and from a function that computes it as it was."""
 Made = tuple[Edit, list[Outlook]]
 """An edit that helps, and the result of the code with it on every sample."""
 
@@ -95,8 +93,8 @@ class Search:
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
         return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
-    def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
-        """Return the code with another value in a place."""
+    def _with(self, place: CodePlace, value: Function) -> Function:
+        """Return the code with another value in a place. value: of the variables there, and of what computes the old"""
         if place not in self._hooked:  # parsed only once for each place
             start, end = self.code.span(place.expr)  # an inner function knows the names it reads
             changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]

@@ -5,8 +5,6 @@ if it looks unlike the right code. An unknown value may still be right, as a sum
 message allows for it.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import copy

@@ -13,7 +13,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.inputs import Function, magnitude
 from npbert.gradcheck.replacing import in_place_of
 
 RAISES = "what the code gives"
@@ -150,7 +150,7 @@ class Trial:
         if self._rounds > _MOST_ROUNDS or largest > _MOST_NUMBERS:
             raise Failed
 
-    def look(self, function: Callable[..., Any], k: int) -> Outlook:
+    def look(self, function: Function, k: int) -> Outlook:
         """Return the result of sample k with the function in place of that of the code."""
         self._rounds = self.calls = 0
         try:
@@ -161,7 +161,7 @@ class Trial:
         finally:
             self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY
 
-    def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    def compiled(self, code: Code, hook: Function | None = None) -> Function:
         """Return the function, which cannot end the program. An edit that is not code becomes Failed."""
 
         def guarded(*args: Any, **more: Any) -> Any:

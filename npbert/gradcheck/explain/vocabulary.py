@@ -23,7 +23,7 @@ _MOST_NUMBERS = 4000  # of an array: larger ones take longer to compare than to 
 class Vocabulary:
     """forward: its source, and maybe that of other methods, whose expressions may be missing"""
 
-    def __init__(self, code: Code, forward: str = "") -> None:
+    def __init__(self, code: Code, forward: str) -> None:
         self.code = code
         others = [_by_attributes(each) for each in Code.parsed(forward, {}).functions] if forward else []
         read = [node for function in (*code.functions, *others) for node in _read_in(function)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io import LARGEST_OBJECT, LOGGER, FileError, import_extra
+from npbert.io import LARGEST_OBJECT, LOGGER, FileError, as_file_error, import_extra
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """The dtypes of a file, and NumPy's. NumPy has no bfloat16, the upper half of a float32."""
@@ -33,13 +33,12 @@ class TensorFile:
             if LARGEST_OBJECT < size <= path.stat().st_size:
                 wanted = f"wanted at most {LARGEST_OBJECT / 2**20:.0f}"
                 raise FileError(f"{path} has a header of {size / 2**20:.0f} MiB, {wanted}")
-            try:
+            kinds = safetensors.SafetensorError, TypeError
+            with as_file_error(f"{path} is damaged, truncated, or not a safetensors file", kinds):
                 safetensors.safe_open(path, "numpy")  # checks the header and the size of the file
                 head = json.loads(file.read(size))
                 self.metadata: dict[str, str] = head.pop("__metadata__", None) or {}
                 floats = {name: of for name, of in head.items() if not of["dtype"].startswith(("I", "U", "BOOL"))}
-            except (safetensors.SafetensorError, TypeError) as error:
-                raise FileError(f"{path} is damaged, truncated, or not a safetensors file: {error}") from error
         self.shapes = {name: tuple(of["shape"]) for name, of in floats.items()}
         self.dtypes: dict[str, str] = {name: of["dtype"] for name, of in floats.items()}
         self._starts = {name: 8 + size + of["data_offsets"][0] for name, of in floats.items()}

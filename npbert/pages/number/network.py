@@ -9,7 +9,7 @@ from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, TypeAlias
+from typing import Any
 
 from npbert.core import named_parts
 from npbert.models import BertConfig
@@ -56,9 +56,6 @@ def network(config: BertConfig) -> list[dict[str, Any]]:
 _ASIDE = re.compile(r"^\s*(check_|#|$)|tape\.keep|\.shape$")
 """A line that computes nothing."""
 
-Frame: TypeAlias = tuple[Any, str]
-"""A function, and a pattern for its relevant lines; "" for all."""
-
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
     """Return `functions`: by name, the `file` and `lines`, [number, text], without docstring; and `steps`: by phase,
@@ -85,7 +82,7 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
     return {"functions": functions, "steps": found}
 
 
-def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:
+def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[tuple[Any, str]]:
     """Return the functions that compute the step: those in formulas.ini, or the layer's with its helpers."""
     named = formulas()[kind].get(f"{phase} in {part.split('.')[-1]}")
     if named:

@@ -91,19 +91,11 @@ class TaskSettings(Settings):
     batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
 
 
-def is_number(text: str) -> bool:
-    """True for the text of a finite number."""
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
 TEXT = Wanted("a text", lambda text: bool(text.strip()))
 LABEL = TEXT._replace(words="a label")
-NUMBER = Wanted("a number", is_number)
-COSINE = Wanted("a cosine, between -1 and 1", lambda text: is_number(text) and abs(float(text)) <= 1)
-WEIGHT = Wanted("a number from 0 on", lambda text: is_number(text) and float(text) >= 0)
+NUMBER = Wanted("a number", lambda text: math.isfinite(float(text)))
+COSINE = Wanted("a cosine, between -1 and 1", lambda text: abs(float(text)) <= 1)
+WEIGHT = Wanted("a number from 0 on", lambda text: 0 <= float(text) < math.inf)
 
 
 def known_label(labels: Sequence[str]) -> Wanted:
@@ -135,11 +127,11 @@ def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], s
         hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
         first, *others = (row.values[0] for row in rows)
         is_alone = first not in others and len(set(others)) < len(others)  # while others occur more than once
-        if wanted["label"] is LABEL and is_alone and not is_number(first):
+        if wanted["label"] is LABEL and is_alone and not NUMBER.allows(first):
             raise FileError(f"no other row has the label {first!r}", where=rows[0].place, hint=hint)
     for row in rows:
         for owner, value in zip(owners, row.values, strict=True):
-            if not wanted[owner].holds(value):
+            if not wanted[owner].allows(value):
                 says, words = f"the {owner.replace('_', ' ')} is {listed([value])}", wanted[owner].words
                 raise FileError(says, wanted=words, where=row.place, hint=hint if row is rows[0] else "")
     return [row.values for row in rows]

@@ -70,7 +70,7 @@ class FinetuneTask(Task):
     """The names that `judge` returns; `loss` is the loss of training, without dropout."""
     goal: ClassVar[str]
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
-    before: ClassVar[str] = "always the same answer"
+    before = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
     kind: ClassVar[str] = ""
     """The kind of its rows in a report, if it shows answers."""

@@ -22,7 +22,6 @@ from npbert.training.tasks.table import (
     WEIGHT,
     TaskSettings,
     find_labels,
-    is_number,
     known_label,
     read_rows,
 )
@@ -168,7 +167,7 @@ def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequenc
     weights = np.ones(len(labels))
     for pair in chosen:
         name, _, number = pair.rpartition("=")
-        if name not in labels or not is_number(number) or float(number) <= 0:
+        if name not in labels or not NUMBER.allows(number) or float(number) <= 0:
             wanted = f"balanced, or label=weight with a positive weight and one of the labels {listed(labels)}"
             raise InputError("class_weight", pair, wanted)
         weights[labels.index(name)] = float(number)

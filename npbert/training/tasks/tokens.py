@@ -43,7 +43,7 @@ class Tagging(FinetuneTask, Tag):
     metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
     kind = "tags"
-    has_entities: ClassVar[bool] = True
+    has_entities = True
     """True for tags of entities. Among them is always O, even if no word of the file has it."""
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
@@ -146,7 +145,7 @@ class BertConfig:
         positions: they are written as absolute ones.
         """
         architecture = self.architecture
-        family, stored = FAMILIES[architecture.model_type], json.loads(architecture.file)
+        family, stored = FAMILIES[architecture.model_type], dict(architecture.file)
         left_out = ["num_labels", "position_embedding_type", "architecture"]  # or written in Hugging Face's terms
         if not architecture.has_types:
             left_out.append("type_vocab_size")

@@ -24,8 +24,8 @@ from npbert.gradcheck.replacing import views_in_memory
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, property, classmethod, staticmethod)
-_ATOMS = (int, float, complex, np.generic, str, bytes, type(None), range, slice)
-_ATOMS += (ModuleType, CodeType, BuiltinFunctionType)
+_NUMBERS = (int, float, complex, np.generic)
+_ATOMS = (*_NUMBERS, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType)
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
 _LIBRARIES = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
 _LIBRARIES |= sys.stdlib_module_names - _HOLDERS

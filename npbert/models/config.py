@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
@@ -135,8 +134,8 @@ class BertConfig:
             config = cls(**values)
         kind = stored.get("problem_type")
         if kind == "multi_label_classification" or (kind == "regression" and config.num_labels > 1):
-            wanted = "one label or one number for each text"
-            raise FileError(f"{path}: {kind} with {config.num_labels} labels", wanted=wanted)
+            says = f"{kind} with {config.num_labels} labels, wanted one label or one number for each text"
+            raise FileError(f"{path}: {says}")
         return config
 
     def write(self, path: Path, *, model: str, dtype: DTypeLike) -> None:
@@ -146,7 +145,7 @@ class BertConfig:
         positions: they are written as absolute ones.
         """
         architecture = self.architecture
-        family, stored = FAMILIES[architecture.model_type], json.loads(architecture.file)
+        family, stored = FAMILIES[architecture.model_type], dict(architecture.file)
         left_out = ["num_labels", "position_embedding_type", "architecture"]  # or written in Hugging Face's terms
         if not architecture.has_types:
             left_out.append("type_vocab_size")

@@ -178,11 +178,10 @@ class Position(NamedTuple):
 START = Position()
 
 
-def in_batches(examples: Any, size: int, group: int, place: Position) -> Iterator[tuple[Position, Any]]:
+def in_batches(examples: Any, size: int, place: Position) -> Iterator[tuple[Position, Any]]:
     """Yield the examples of a group in batches, each with its place, from `place` on."""
-    first = place.batch if group == place.group else 0
-    for number in range(first, -(-len(examples) // size)):
-        yield Position(group, number), examples[number * size : (number + 1) * size]
+    for number in range(place.batch, -(-len(examples) // size)):
+        yield Position(place.group, number), examples[number * size : (number + 1) * size]
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,5 +208,5 @@ class TaskData:
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch with this seed from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
-        for position, numbers in in_batches(order, self.batch_size, 0, place):
+        for position, numbers in in_batches(order, self.batch_size, place):
             yield position, self.collate([self.examples[number] for number in numbers])

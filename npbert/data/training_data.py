@@ -75,8 +75,9 @@ class PretrainingData:
                 )
                 for index in rng.permutation(len(examples))
             ]
-            for position, part in in_batches(masked, self.batch_size, group, place):
+            for position, part in in_batches(masked, self.batch_size, place):
                 yield position, collate(part, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
+            place = Position(group + 1)
 
     def _tokens(self, number: int) -> list[Sentence]:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]

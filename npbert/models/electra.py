@@ -130,7 +130,7 @@ class ReplacedTokenDetection(TaskModel):
         No gradient flows between them: a drawn word does not change when a logit changes a little. So the generator
         learns only from its own loss. dloss: as in BertForPreTraining.
         """
-        dmlm_loss, drtd_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
+        dmlm_loss, drtd_loss = np.broadcast_to(dloss, 2)
         self.discriminator.loss_backward(WEIGHT * drtd_loss, tape)
         self.generator.backward(self.generator.loss_function.backward(dmlm_loss, tape), tape)
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from npbert.blocks import MaskedLMHead, NextSentenceHead
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
@@ -134,7 +136,7 @@ class BertForPreTraining(WordModel):
         dloss: the weight of this loss in the minimized quantity, 1 for the loss itself; or a pair, for mlm_loss and
         nsp_loss.
         """
-        dmlm_loss, dnsp_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
+        dmlm_loss, dnsp_loss = np.broadcast_to(dloss, 2)
         drelationship_logits = self.loss_function.backward(dnsp_loss, tape)
         dprediction_logits = self.loss_function.backward(dmlm_loss, tape)
         self.backward((dprediction_logits, drelationship_logits), tape)

@@ -111,9 +111,9 @@ def gradients_of(
     results: list[StepLosses] = []  # of the own parts
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
-        losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
-        one_or_each: Any = dlosses if len(dlosses) > 1 else dlosses[0]
-        model.loss_backward(one_or_each, tape)
+        losses = model.loss(pieces[number], tape)
+        dlosses: Any = tuple(weights[number])
+        model.loss_backward(dlosses if len(dlosses) > 1 else dlosses[0], tape)
         return losses
 
     through = vectors_first(model, pieces, communicator, seed) if model.needs_whole_batch else through_loss
@@ -148,16 +148,16 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     has_target = np.ones(len(order), bool)
     for targets in (packed.batch.labels, packed.batch.start_positions):
         if targets is not None:
-            has_target &= (targets.reshape(len(order), -1) != IGNORED).any(axis=1)[order]
-    stops = [0]
+            has_target &= (targets.reshape(len(order), -1) != IGNORED).any(axis=1)
+    rows: list[Array] = []
     for part in neighbours(lengths[order], parts):
-        if has_target[stops[-1] : part.stop].any():
-            stops.append(part.stop)
-    stops[max(1, len(stops) - 1) :] = [len(order)]  # the rest without a target joins the last part with one
-    if len(stops) == 2:
+        these = order[part]
+        if rows and not (has_target[rows[-1]].any() and has_target[these].any()):
+            these = np.concatenate([rows.pop(), these])
+        rows.append(np.sort(these))
+    if len(rows) == 1:
         return [packed]
     arrays = {name: array for name, array in vars(packed.batch).items() if array is not None}
-    rows = [np.sort(order[start:stop]) for start, stop in itertools.pairwise(stops)]
     return [model.pack(type(packed.batch)(**{name: array[each] for name, array in arrays.items()})) for each in rows]
 
 

@@ -1,6 +1,5 @@
 """FAMILIES: BERT and its descendants, with their tensor names and the settings of their config.json."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def read_settings(stored: Settings) -> Settings:
             parts[name] = settings[value[1:]]
     if model_type in _COMPUTED:
         parts |= _COMPUTED[model_type](settings)
-    architecture = Architecture(model_type, file=json.dumps(stored), **parts)
+    architecture = Architecture(model_type, file=stored, **parts)
     settings |= {ours: stored[name] for ours, name in family["fields"].items() if name in stored}
     if architecture.first_position:
         settings["max_position_embeddings"] -= architecture.first_position

@@ -72,8 +72,8 @@ class FinetuneTask(Task):
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
-    kind: ClassVar[str]
-    """The kind of its rows in a report."""
+    kind: ClassVar[str] = ""
+    """The kind of its rows in a report, if it shows answers."""
     owns: ClassVar[tuple[str, ...]] = ()
     """Its settings that other tasks lack."""
 
@@ -148,8 +148,8 @@ class FinetuneTask(Task):
         return row | self.of_picture(pairs)
 
     def shown(self, logits: Any, examples: Examples) -> Iterable[Shown]:
-        """Yield the answers, for `report_row`."""
-        raise NotImplementedError
+        """Yield the answers, for `report_row`; by default none."""
+        return ()
 
     def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
         """Return what a picture in a report shows of the pairs of right and predicted answers."""

@@ -134,8 +134,8 @@ class BertConfig:
             config = cls(**values)
         kind = stored.get("problem_type")
         if kind == "multi_label_classification" or (kind == "regression" and config.num_labels > 1):
-            wanted = "one label or one number for each text"
-            raise FileError(f"{path}: {kind} with {config.num_labels} labels", wanted=wanted)
+            says = f"{kind} with {config.num_labels} labels, wanted one label or one number for each text"
+            raise FileError(f"{path}: {says}")
         return config
 
     def write(self, path: Path, *, model: str, dtype: DTypeLike) -> None:

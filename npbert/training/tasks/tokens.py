@@ -60,7 +60,8 @@ class Tagging(FinetuneTask, Tag):
                 raise FileError(str(error), where=f"{place} on", hint=hint) from error
             unknown = sorted(set(tags).difference(known))
             if unknown:
-                raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
+                says = f"the label is {listed(unknown)}, wanted {known_label(known).words}"
+                raise FileError(says, where=f"{place} on")
             rows.append(Labelled(words, tags))
         return rows, known
 

@@ -76,8 +76,7 @@ class BertConfig:
         self._take_labels()
         for name, possible in _WANTED.items():
             possible.check(name, getattr(self, name))
-        if self.classifier_dropout is not None:
-            _RATE.check("classifier_dropout", self.classifier_dropout)
+        _RATE.check("classifier_dropout", self.head_dropout)
         if self.hidden_size % self.num_attention_heads:
             divisor = f"a divisor of hidden_size, {self.hidden_size}"
             raise InputError("num_attention_heads", self.num_attention_heads, divisor)

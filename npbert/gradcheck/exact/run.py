@@ -18,6 +18,7 @@ from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
+from npbert.gradcheck.paths import listed
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, largest_at, placed
 
 _SMALLEST = np.finfo(np.float32).tiny
@@ -88,7 +89,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
 def named(name: str, y: Any) -> dict[str, Any]:
     """Return each part of a result that is not None by name: `y`, or `y[0]`, `y[1]`, …"""
     parts = as_tuple(y)
-    return {name: parts[0]} if len(parts) == 1 else {f"{name}[{position}]": each for position, each in enumerate(parts)}
+    return listed(parts[0] if len(parts) == 1 else parts, name)
 
 
 def _finite(name: str, array: Any) -> Components:

@@ -82,11 +82,8 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._names: dict[tuple[int, frozenset[complex]], set[str]] = {}  # by the call and the numbers of an array
-        for place, value, call in events:
-            for array in telling(value):
-                self._names.setdefault((call, _numbers(array)), set()).add(place.name)
-        self._all_names = {name for names in self._names.values() for name in names} - {""}
+        self._known = {(call, _numbers(array), place.name) for place, value, call in events for array in telling(value)}
+        self._names = {name for _, _, name in self._known} - {""}
 
     @cached_property
     def steps(self) -> list[tuple[str, CodePlace]]:
@@ -107,12 +104,8 @@ class Trace:
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
         So an array may be a part of another, in another shape and order. call: only in this call"""
-        found = set[str]()
-        for part in map(_numbers, (array, *others)):
-            for (k, known), names in self._names.items():
-                if part <= known and call in (0, k):
-                    found |= names
-        return found
+        parts = map(_numbers, (array, *others))
+        return {name for part in parts for k, known, name in self._known if part <= known and call in (0, k)}
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, or with all other signs."""
@@ -122,7 +115,7 @@ class Trace:
         """True if the array never occurred in this call, if its name in this place has other values, or if this place
         gives away what the right code does not."""
         found = self.names_of(array, -array, call=call)
-        return not found or (place.name in self._all_names and place.name not in found)
+        return not found or (place.name in self._names and place.name not in found)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order

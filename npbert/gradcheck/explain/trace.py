@@ -9,8 +9,10 @@ import ast
 import contextlib
 import copy
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -82,10 +84,10 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._names: dict[tuple[int, frozenset[complex]], set[str]] = {}  # by the call and the numbers of an array
+        self._names = defaultdict[tuple[int, frozenset[complex]], set[str]](set)  # by call, 0 for any, and numbers
         for place, value, call in events:
-            for array in telling(value):
-                self._names.setdefault((call, _numbers(array)), set()).add(place.name)
+            for array, of in product(telling(value), (call, 0)):
+                self._names[of, _numbers(array)].add(place.name)
         self._all_names = {name for names in self._names.values() for name in names} - {""}
 
     @cached_property
@@ -105,14 +107,9 @@ class Trace:
         return len(self.events)
 
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
-        """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
-        So an array may be a part of another, in another shape and order. call: only in this call"""
-        found = set[str]()
-        for part in map(_numbers, (array, *others)):
-            for (k, known), names in self._names.items():
-                if part <= known and call in (0, k):
-                    found |= names
-        return found
+        """Return the names of arrays with the numbers of one of these, in any shape and order, "" without a name; none
+        if there are none. call: only in this call"""
+        return set().union(*(self._names.get((call, _numbers(each)), ()) for each in (array, *others)))
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, or with all other signs."""

@@ -58,7 +58,7 @@ class ParamsCommand(Command):
 
     def _class_of(self, config: models.BertConfig) -> Any:
         """Return the class of the model, by its config.json; BertModel if npbert does not have it."""
-        named = json.loads(config.architecture.file).get("architectures")
+        named = config.architecture.file.get("architectures")
         for name in named if isinstance(named, list) else []:
             found = getattr(models, str(name), None)
             if isinstance(found, type) and issubclass(found, models.PreTrainedModel):

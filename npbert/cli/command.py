@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, ClassVar
 
 from npbert.io import InputError, Place, Setting, Wanted, did_you_mean
-from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
+from npbert.io.settings import KINDS, MANY, Checked, Settings, kind_of, setting
 
 _LEFT = 26
 """Columns for the names of options in the help."""
@@ -48,8 +48,7 @@ def subcommands(table: str) -> dict[str, tuple[str, str]]:
 
 def flag(entry: Entry) -> str:
     """Return the name on the command line: --top-k, or for an argument FOLDER."""
-    value: str = entry.metadata["value"]
-    return value if "is_argument" in entry.metadata else f"--{entry.name.replace('_', '-')}"
+    return entry.metadata["value"] if "is_argument" in entry.metadata else f"--{entry.name.replace('_', '-')}"
 
 
 def is_required(entry: Entry) -> bool:
@@ -58,7 +57,7 @@ def is_required(entry: Entry) -> bool:
 
 
 @dataclass
-class Command:
+class Command(Checked):
     """Base class of a command. given: the values of options that are settings of `kind`, by name."""
 
     help: bool = switch("show this help and exit", "-h")
@@ -77,10 +76,6 @@ class Command:
     def __init_subclass__(cls) -> None:
         """Make each command a dataclass."""
         dataclass(cls)
-
-    def __post_init__(self) -> None:
-        """Raise InputError for a missing argument or option."""
-        check_values(self)
 
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:

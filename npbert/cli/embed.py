@@ -76,7 +76,7 @@ class VectorCommand(FilesCommand):
             return self.read_columns(self.kind(**self.given))
         if self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
-            raise FileError(f"{self.input} is a table", wanted=wanted)
+            raise FileError(f"{self.input} is a table, wanted {wanted}")
         return [({"line": number}, text) for number, text in enumerate(read_lines(self.input), start=1)]
 
 
@@ -166,8 +166,8 @@ class SearchCommand(VectorCommand):
                 wanted = f"wanted {shape}, one for each line of {Place(self.input)}"
                 raise FileError(f"{self.vectors} has vectors {stored.shape}, {wanted}")
             if stored.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
-                says, wanted = f"{self.vectors} has vectors without lengths", "float16: the folder compares by dot"
-                raise FileError(says, wanted=wanted)
+                wanted = "float16: the folder compares by dot"
+                raise FileError(f"{self.vectors} has vectors without lengths, wanted {wanted}")
             vectors = stored[with_text]
         else:
             vectors = embed([line["text"] for line in known], batch_size=self.batch_size)

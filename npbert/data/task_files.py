@@ -75,7 +75,8 @@ def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> It
             place = Place(path, number)
             cells = parse_json(line, place)
             if not isinstance(cells, dict):
-                raise FileError(f"it is a JSON {type(cells).__name__}", wanted="an object", where=place, hint=hint)
+                says = f"it is a JSON {type(cells).__name__}, wanted an object"
+                raise FileError(says, where=place, hint=hint)
             yield _chosen(cells, columns, place, hint)
 
 
@@ -94,7 +95,7 @@ def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) ->
                 continue
             if by != "\t" and len(row) != width:
                 hint = f"put a value with {by} in it in quotes"
-                raise FileError(counted(len(row), "column"), wanted=f"{width}, as above", where=place, hint=hint)
+                raise FileError(f"{counted(len(row), 'column')}, wanted {width}, as above", where=place, hint=hint)
             by_number = {str(number): cell for number, cell in enumerate(row)}
             cells = {**dict(zip(names, row, strict=False)), **by_number}
             yield _chosen(cells, columns, place, "" if len(row) > 1 else _OTHER_DELIMITER)
@@ -109,9 +110,10 @@ def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint
     for column in columns:
         name = next((name for name in (column, *column.split(",")) if name in known), None)
         if name is None:
-            says = f"column {' or '.join(map(repr, column.split(',')))} is missing"
+            missing = " or ".join(map(repr, column.split(",")))
             names = [name for name in known if not name.isdigit()] or known
-            raise FileError(says, wanted=f"one of {listed(names)}", where=place, hint=hint)
+            says = f"column {missing} is missing, wanted one of {listed(names)}"
+            raise FileError(says, where=place, hint=hint)
         if isinstance(known[name], list | dict):
             raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
         values.append(str(known[name]))

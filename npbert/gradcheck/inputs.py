@@ -48,16 +48,15 @@ def different(value: Any) -> Any:
     """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order, with
     all queries at the first place.
 
-    Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
+    Floats are not moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
     ignores. Whole numbers in ascending order stay, as the order may matter.
     """
 
     def another(array: np.ndarray) -> np.ndarray:
-        moved = np.roll(array, 1, axis=0) if array.ndim else array
-        if array.dtype.kind != "f":
-            is_ascending = array.ndim == 1 and (np.diff(array) >= 0).all()
-            return array if is_ascending else moved
-        return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
+        if array.dtype.kind == "f":
+            return np.asarray(array * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
+        is_ascending = array.ndim == 0 or (array.ndim == 1 and (np.diff(array) >= 0).all())
+        return array if is_ascending else np.roll(array, 1, axis=0)
 
     if isinstance(value, Sequences):
         first = np.zeros_like(value.query_positions)

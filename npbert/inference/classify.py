@@ -54,7 +54,7 @@ class Classify(ForTexts[Label | float]):
         """
         labels = self.model.config.num_labels
         if labels != 1:
-            raise InputError(f"the model has {labels} labels", wanted="one, the score of a pair of texts")
+            raise InputError(f"the model has {labels} labels, wanted one, the score of a pair of texts")
         scores: list[Any] = self.results([(query, text) for text in texts])
         return sorted(map(Hit, range(len(scores)), scores), key=lambda hit: -hit.score)
 

@@ -58,8 +58,8 @@ def worded_by(words: Words) -> Iterator[None]:
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     """The base of errors and warnings with fields, in the words of the front end (`worded_by`).
 
-    what: the name of an argument or a setting, or without `got` a sentence   got: its value
-    wanted: the expected value   where: the file and the line   hint: the fix
+    what: the name of an argument or a setting, with `got`, its value, and `wanted`, the expected one; or a sentence
+    where: the file and the line   hint: the fix
     """
 
     what: Sentence
@@ -72,12 +72,10 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
         words, sentence = _words.get(), self.what
         if self.got is not ...:
             got = repr(self.got) if isinstance(self.got, str) else str(self.got)
-            sentence = Setting(str(self.what)), f" is {'missing' if got in _NOTHING else got}"
+            sentence = Setting(str(self.what)), f" is {'missing' if got in _NOTHING else got}, wanted {self.wanted}"
         said = _sentence(sentence, words)
         if where := _sentence((self.where,), words):
             said = f"{where}: {said}"
-        if self.wanted:
-            said += f", wanted {self.wanted}"
         if self.hint:
             said += f"; {_sentence(self.hint, words)}"
         self.args = (said,)

@@ -7,7 +7,7 @@ from typing import Any
 from npbert.io.errors import Wanted
 
 MANY = "tuple[str, ...]"
-KINDS: dict[str, tuple[type, str, str]] = {
+KINDS = {
     "bool": (bool, "", ""),
     "int": (int, "N", "a whole number"),
     "float": (float, "NUMBER", "a number"),
@@ -38,31 +38,30 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Base class of settings. A Path is stored as a str, and a list as a tuple (`check_values`). A type may end in
-    `| None`, for a missing setting. (In a module with `from __future__ import annotations`.)
-    """
+class Checked:
+    """Base class of dataclasses whose fields are checked by their metadata."""
 
     def __post_init__(self) -> None:
-        """Raise TypeError or InputError as check_values."""
-        check_values(self)
+        """Store each Path as a str and each list as a tuple, then check all values.
+
+        Raises: TypeError for a value of another type than the setting's, InputError for a wrong one.
+        """
+        for entry in fields(self):  # type: ignore[arg-type]  # a dataclass
+            given, kind = getattr(self, entry.name), kind_of(entry)
+            if not entry.metadata or (given is None and kind != entry.type):
+                continue
+            value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
+            object.__setattr__(self, entry.name, value)
+            is_wrong_bool = isinstance(value, bool) and kind != "bool"
+            is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
+            allowed = (int, float) if kind == "float" else KINDS[kind][0]
+            if is_wrong_bool or is_wrong_tuple or not isinstance(value, allowed):
+                raise TypeError(f"{entry.name} is {given!r}, wanted {kind}")
+            entry.metadata["wanted"].check(entry.name, value)
 
 
-def check_values(settings: Any) -> None:
-    """Store each Path as a str and each list as a tuple, then check all values.
-
-    Raises: TypeError for a value of another type than the setting's, InputError for a wrong one.
+@dataclass(frozen=True, kw_only=True)
+class Settings(Checked):
+    """Base class of settings. A Path is stored as a str, and a list as a tuple (`Checked`). A type may end in
+    `| None`, for a missing setting. (In a module with `from __future__ import annotations`.)
     """
-    for entry in fields(settings):
-        given, kind = getattr(settings, entry.name), kind_of(entry)
-        if not entry.metadata or (given is None and kind != entry.type):
-            continue
-        value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
-        object.__setattr__(settings, entry.name, value)
-        is_wrong_bool = isinstance(value, bool) and kind != "bool"
-        is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
-        allowed = (int, float) if kind == "float" else KINDS[kind][0]
-        if is_wrong_bool or is_wrong_tuple or not isinstance(value, allowed):
-            raise TypeError(f"{entry.name} is {given!r}, wanted {kind}")
-        entry.metadata["wanted"].check(entry.name, value)

@@ -29,7 +29,7 @@ def write_missing(folder: Path, exercises: Mapping[int, Exercise]) -> list[Exerc
     """
     if folder.exists() and not folder.is_dir():
         hint = ("choose another with ", Setting("folder"))
-        raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
+        raise FileError(f"{folder} is a file, wanted a folder for the exercises", hint=hint)
     missing = [exercise for exercise in exercises.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
         write_text(folder / exercise.file_name, exercise.source)

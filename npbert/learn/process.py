@@ -39,7 +39,6 @@ COMPUTING, WAITING = 20.0, 300.0
 edit, by the clock. A busy machine does not use up the first, which Windows does not have."""
 MEMORY_LIMIT = 4 * 2**30
 """In bytes, if the system supports a limit."""
-VERDICT, STACK = FILES = "verdict.json", "stack.txt"
 
 
 class Printed(io.StringIO):
@@ -53,15 +52,15 @@ class Printed(io.StringIO):
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
     more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    with tempfile.TemporaryDirectory() as folder:
-        given = exercise.number, str(path.resolve()), computing, waiting, folder
+    with tempfile.TemporaryFile() as output:
+        given = exercise.number, str(path.resolve()), computing, waiting
         paths = [*sys.path, str(Path(__file__).parents[2])]
         code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
             env={**os.environ, **more},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=output,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -72,43 +71,41 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        verdict, stack = (_text(Path(folder, name)) for name in FILES)
-    if verdict:
-        values = json.loads(verdict)
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    if said.startswith("{"):
+        values = json.loads(said)
         return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
-    if stack:
-        return _endless(path, stack)
+    if said:
+        return _endless(path, said)
     return Verdict(f"Running the file crashed (status {process.returncode}).")
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
 def _endless(path: Path, stack: str) -> Verdict:
     where = shown = ""
     if found := re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack):
-        code = _text(path).splitlines()[int(found[1]) - 1].strip()
+        code = path.read_text(encoding="utf-8", errors="replace").splitlines()[int(found[1]) - 1].strip()
         where = f" in line {found[1]}"
         shown = f"{found[1]:>4}:  {code}"
     small = "The arrays are tiny: even loops over every number take less than a second."
     return Verdict(f"The check was stopped{where}: perhaps an endless loop.").because_of(shown, small)
 
 
-def run(number: int, path: str, computing: float, waiting: float, folder: str) -> NoReturn:
-    """In the new process, check the file and write the verdict.
+def run(number: int, path: str, computing: float, waiting: float) -> NoReturn:
+    """In the new process, check the file and write the verdict to standard output.
 
-    faulthandler ends it and writes its stack, as no Python thread runs during a call such as sum(range(10**15)).
+    faulthandler ends it and writes its stack there, as no Python thread runs during a call such as sum(range(10**15)).
     """
-    with Path(folder, STACK).open("w", encoding="utf-8") as stack:
-        faulthandler.dump_traceback_later(waiting, exit=True, file=stack)
-        with contextlib.suppress(AttributeError):  # Windows
-            faulthandler.register(signal.SIGPROF, file=stack, chain=True)
-            signal.setitimer(signal.ITIMER_PROF, computing)
-        _limit_memory()
-        verdict = judge_file(ALL[number], Path(path))
-        Path(folder, VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
-        os._exit(0)  # the learner's threads may still run
+    output = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the learner's code writes
+    faulthandler.dump_traceback_later(waiting, exit=True, file=output)
+    with contextlib.suppress(AttributeError):  # Windows
+        faulthandler.register(signal.SIGPROF, file=output, chain=True)
+        signal.setitimer(signal.ITIMER_PROF, computing)
+    _limit_memory()
+    verdict = judge_file(ALL[number], Path(path))
+    os.write(output, json.dumps(asdict(verdict)).encode())
+    os._exit(0)  # the learner's threads may still run
 
 
 def _limit_memory() -> None:

@@ -1,5 +1,6 @@
 """Architecture: the changes of a descendant of BERT. make_encoder: builds the layers of a configuration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,7 +38,7 @@ class Architecture:
     words_act: the activation in the masked-LM head; "": hidden_act.
     token_pooler: True if the pooler ends with a LayerNorm, and also applies to each token before a head for tokens
     (ModernBERT).
-    file: the original config.json, as JSON; unused entries are written back.
+    file: the object in the original config.json; unused entries are written back.
     """
 
     model_type: str = "bert"
@@ -56,7 +57,7 @@ class Architecture:
     pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
-    file: str = field(default="{}", compare=False, repr=False)
+    file: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 OF_BERT = Architecture()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
@@ -77,8 +76,7 @@ class BertConfig:
         self._take_labels()
         for name, possible in _WANTED.items():
             possible.check(name, getattr(self, name))
-        if self.classifier_dropout is not None:
-            _RATE.check("classifier_dropout", self.classifier_dropout)
+        _RATE.check("classifier_dropout", self.head_dropout)
         if self.hidden_size % self.num_attention_heads:
             divisor = f"a divisor of hidden_size, {self.hidden_size}"
             raise InputError("num_attention_heads", self.num_attention_heads, divisor)
@@ -135,8 +133,8 @@ class BertConfig:
             config = cls(**values)
         kind = stored.get("problem_type")
         if kind == "multi_label_classification" or (kind == "regression" and config.num_labels > 1):
-            wanted = "one label or one number for each text"
-            raise FileError(f"{path}: {kind} with {config.num_labels} labels", wanted=wanted)
+            says = f"{kind} with {config.num_labels} labels, wanted one label or one number for each text"
+            raise FileError(f"{path}: {says}")
         return config
 
     def write(self, path: Path, *, model: str, dtype: DTypeLike) -> None:
@@ -146,7 +144,7 @@ class BertConfig:
         positions: they are written as absolute ones.
         """
         architecture = self.architecture
-        family, stored = FAMILIES[architecture.model_type], json.loads(architecture.file)
+        family, stored = FAMILIES[architecture.model_type], dict(architecture.file)
         left_out = ["num_labels", "position_embedding_type", "architecture"]  # or written in Hugging Face's terms
         if not architecture.has_types:
             left_out.append("type_vocab_size")

@@ -117,8 +117,8 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
         names = "text", "text_pair", *(f"negative_{place}" for place in range(2, len(parts)))
         row = dict(zip((*given, *names), (*values, *parts), strict=False))
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
-            wanted = "a text, or as many as in the first row"
-            raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
+            says = f"{text!r:.60}, wanted a text, or as many as in the first row"
+            raise InputError(says, where=Place(str(path), number))
         rows.append(row)
     return rows
 

@@ -12,7 +12,7 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,11 +87,11 @@ def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
 def _counts(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array, Array, Array]:
     """Return the classes, and three counts for each, (C,): right predictions, predictions, and labels."""
     pair = _paired(predictions, labels)
-    check_integers(pair[0], name="predictions")
-    check_integers(pair[1], name="labels")
+    check_integers(np.asarray(predictions), name="predictions")
+    check_integers(np.asarray(labels), name="labels")
     if (pair[1] == IGNORED).any():
         raise ValueError(f"labels has {IGNORED}, wanted classes; leave these examples out")
-    classes, numbers = np.unique(np.stack(pair), return_inverse=True)
+    classes, numbers = np.unique(pair, return_inverse=True)
     predicted, gold = numbers.reshape(2, -1)  # the classes as 0 to C − 1
     right, count = gold[predicted == gold], len(classes)
     hits, guesses, golds = (np.bincount(each, minlength=count) for each in (right, predicted, gold))
@@ -109,7 +109,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     Raises: TypeError unless both hold numbers; ValueError for other shapes, different lengths, no example, or a number
     that is not finite.
     """
-    pair = np.stack(_paired(x, y))
+    pair = _paired(x, y)
     if not np.isfinite(pair).all():
         raise ValueError("x or y has a number that is not finite, wanted finite numbers")
     if (pair == pair[:, :1]).all(axis=1).any():
@@ -134,12 +134,12 @@ def _ranks(x: Array) -> Array:
     return (last - (counts - 1) / 2)[numbers]
 
 
-def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
-    """Return both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
+def _paired(first: ArrayLike, second: ArrayLike) -> Array:
+    """Return both as rows of an array (2, N). Raises: ValueError unless both are (N,) with the same N, at least 1."""
     shapes = np.shape(first), np.shape(second)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or 0 in shapes[0]:
         raise ValueError(f"the shapes are {shapes[0]} and {shapes[1]}, wanted (N,), one value an example, for both")
-    return np.asarray(first), np.asarray(second)
+    return np.stack([first, second])
 
 
 def ratio(part: float, whole: float) -> float:
@@ -222,7 +222,5 @@ def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -
     return {name: 100 * sum(score(*pair) for pair in pairs) / len(pairs) for name, score in scores.items()}
 
 
-METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)
-}
+METRICS = {metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)}
 """The metrics for one prediction and one label an example, (N,), by name."""

@@ -18,6 +18,7 @@ from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
+from npbert.gradcheck.paths import listed
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, largest_at, placed
 
 _SMALLEST = np.finfo(np.float32).tiny
@@ -78,7 +79,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
-            growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
+            growth = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
             world.is_forward = False
             found = function.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}
@@ -88,7 +89,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
 def named(name: str, y: Any) -> dict[str, Any]:
     """Return each part of a result that is not None by name: `y`, or `y[0]`, `y[1]`, …"""
     parts = as_tuple(y)
-    return {name: parts[0]} if len(parts) == 1 else {f"{name}[{position}]": each for position, each in enumerate(parts)}
+    return listed(parts[0] if len(parts) == 1 else parts, name)
 
 
 def _finite(name: str, array: Any) -> Components:

@@ -5,7 +5,6 @@ for gradients left wrong, a fact about their numbers; or, without any of these, 
 """
 
 import contextlib
-import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -125,7 +124,7 @@ def _judged_parts(whole: ScalarFunction) -> tuple[dict[str, ScalarFunction], lis
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            called.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed))
+            called.setdefault(name, ScalarFunction(layer, inputs, whole.rng, whole.seed))
 
     whole.forward(watcher=watch)
     for name, part in called.items():

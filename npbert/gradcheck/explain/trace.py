@@ -88,7 +88,7 @@ class Trace:
         for place, value, call in events:
             for array, of in product(telling(value), (call, 0)):
                 self._names[of, _numbers(array)].add(place.name)
-        self._all_names = {name for names in self._names.values() for name in names} - {""}
+        self._all_names = set().union(*self._names.values()) - {""}
 
     @cached_property
     def steps(self) -> list[tuple[str, CodePlace]]:

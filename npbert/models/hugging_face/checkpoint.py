@@ -1,6 +1,5 @@
 """Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
-import json
 import math
 import shlex
 from pathlib import Path
@@ -102,7 +101,7 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
 def _check_kind(model: Any, folder: Path) -> None:
     """Raise FileError, with the kind of the checkpoint in `folder`, if the `architectures` of its config.json name
     another class of npbert's. BertModel reads every checkpoint."""
-    names, wanted = json.loads(model.config.architecture.file).get("architectures"), type(model).__name__
+    names, wanted = model.config.architecture.file.get("architectures"), type(model).__name__
     held = str(names[0]) if isinstance(names, list) and names else wanted
     has, wants = _KINDS.get(held), _KINDS.get(wanted)
     if has and wants and has != wants and wanted != "BertModel":

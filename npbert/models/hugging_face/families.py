@@ -1,6 +1,5 @@
 """FAMILIES: BERT and its descendants, with their tensor names and the settings of their config.json."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ from npbert.models.architecture import Architecture
 Settings = dict[str, Any]
 
 
-TABLES: dict[str, dict[str, dict[str, str]]] = read_json_object(Path(__file__).with_name("names.json"))
+TABLES = read_json_object(Path(__file__).with_name("names.json"))
 """By table and class, npbert's name of each part with parameters, and Hugging Face's, if it is another. @ is the model
 without its head: `bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the
 layer. a|0, a|1: parts of one tensor there, in this order."""
-FAMILIES: dict[str, dict[str, Any]] = read_json_object(Path(__file__).with_name("families.json"))
+FAMILIES = read_json_object(Path(__file__).with_name("families.json"))
 """By `model_type` of config.json:
 
 classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
@@ -88,7 +87,7 @@ def read_settings(stored: Settings) -> Settings:
             parts[name] = settings[value[1:]]
     if model_type in _COMPUTED:
         parts |= _COMPUTED[model_type](settings)
-    architecture = Architecture(model_type, file=json.dumps(stored), **parts)
+    architecture = Architecture(model_type, file=stored, **parts)
     settings |= {ours: stored[name] for ours, name in family["fields"].items() if name in stored}
     if architecture.first_position:
         settings["max_position_embeddings"] -= architecture.first_position

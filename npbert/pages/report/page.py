@@ -24,7 +24,7 @@ from npbert.io import (
 from npbert.pages.html import ICON, PAGES, page, resource, visible
 from npbert.plots.curves import curves_figure, judged_in
 from npbert.plots.drawing import as_bytes
-from npbert.training import MODEL_FOLDER, SETTINGS_FILE, read_settings
+from npbert.training import SETTINGS_FILE, read_settings
 
 _STEPS, _CHARACTERS = 6, 40
 _LEARNED = ((0.0, "it has learned nothing yet"), (0.1, "it has barely learned"), (0.5, "it has begun to learn"))
@@ -154,7 +154,6 @@ def report_page(run: Run) -> str:
         shown=shown,
         plots=plots,
         picture=picture,
-        model_folder=MODEL_FOLDER,
         zip=zip,
     )
 

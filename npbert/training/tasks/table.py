@@ -132,8 +132,8 @@ def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], s
     for row in rows:
         for owner, value in zip(owners, row.values, strict=True):
             if not wanted[owner].allows(value):
-                says, words = f"the {owner.replace('_', ' ')} is {listed([value])}", wanted[owner].words
-                raise FileError(says, wanted=words, where=row.place, hint=hint if row is rows[0] else "")
+                says = f"the {owner.replace('_', ' ')} is {listed([value])}, wanted {wanted[owner].words}"
+                raise FileError(says, where=row.place, hint=hint if row is rows[0] else "")
     return [row.values for row in rows]
 
 

@@ -60,7 +60,8 @@ class Tagging(FinetuneTask, Tag):
                 raise FileError(str(error), where=f"{place} on", hint=hint) from error
             unknown = sorted(set(tags).difference(known))
             if unknown:
-                raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
+                says = f"the label is {listed(unknown)}, wanted {known_label(known).words}"
+                raise FileError(says, where=f"{place} on")
             rows.append(Labelled(words, tags))
         return rows, known
 
@@ -121,7 +122,7 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def prepare(self, rows: Sequence[Question], path: str = "") -> list[Labelled]:
         """Return the windows of all questions, each with the first gold answer's place in it."""
-        windows: Any = self.all_windows([row.question for row in rows], [row.passage for row in rows])
+        windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
         examples = []
         for question, encodings in zip(rows, windows, strict=True):
             text, start = question.answers[0]

@@ -71,7 +71,7 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (path, kind) in enumerate(kinds.items())
     ]
-    files: dict[str, Any] = {
+    files = {
         "1_Pooling/config.json": {"word_embedding_dimension": embed.model.config.hidden_size, **flags},
         _TRANSFORMER_FILE: {"max_seq_length": embed.max_length},
         _WHOLE_FILE: {"similarity_fn_name": embed.similarity_fn_name},

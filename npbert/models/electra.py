@@ -47,8 +47,7 @@ class ElectraForPreTraining(HeadModel):
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        logits: Array = super().forward(batch, tape)  # (B, T, 1)
-        return logits[:, :, 0]
+        return super().forward(batch, tape)[:, :, 0]
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Give the one column its gradient, and run back through the head."""

@@ -91,8 +91,7 @@ class TaskModel(PreTrainedModel):
 
     def rows(self, logits: Any, packed: PackedBatch) -> Array:
         """Return the input of the loss function: the logits (N, C), a row for each target."""
-        rows: Array = logits.reshape(-1, logits.shape[-1])
-        return rows
+        return logits.reshape(-1, logits.shape[-1])
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Return the number of labels in the mean of the loss. Raises: as loss."""

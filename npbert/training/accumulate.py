@@ -139,7 +139,7 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     A part has neighbors in the order of lengths, and at least one target. The sequences of a group stay together. A
     batch of your own class, with more arrays, is cut into batches of this class.
     """
-    packed: PackedBatch = model.pack(batch)
+    packed = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
     if not parts:
         sizes = config.num_hidden_layers, config.hidden_size, model.num_parameters()

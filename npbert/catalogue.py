@@ -111,7 +111,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     _, positions = places = np.nonzero(shapes.mask)
     ids = shapes.ids[places]
     of_embeddings = ids, shapes.types[places], positions
-    words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
+    words = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
     numbers = np.array([0.5, -2.0, 3.0])[:B]
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
@@ -121,7 +121,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     labels, logits = shapes.word_labels[places], (shapes.N, V)
     batch = partial(Batch, shapes.ids, shapes.types, shapes.mask)
-    made: dict[str, tuple[Any, ...]] = {
+    made = {
         "Linear": (_sized(D, F), rows),
         **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), rows)),
         "LayerNorm": (_sized(D, eps=_EPS), rows),

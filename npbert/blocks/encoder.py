@@ -43,7 +43,7 @@ class Encoder(Layer):
         for layer in layers:
             x = layer(x, x, sequences, tape=tape)
         queries = x if read is None else self.gather(x, read, tape)
-        y: Array = last(queries, x, sequences if read is None else sequences.only(read), tape=tape)
+        y = last(queries, x, sequences if read is None else sequences.only(read), tape=tape)
         if self.norm:
             y = self.norm(y, tape)
         # `Checkpointed` wraps the layers again in each forward.

@@ -4,7 +4,7 @@ from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import GELU, Elementwise, Linear, ReLU, SiLU, Tanh, TanhGELU
 
-ACTIVATIONS: dict[str, type[Elementwise]] = {
+ACTIVATIONS = {
     "gelu": GELU,
     "gelu_new": TanhGELU,
     "gelu_pytorch_tanh": TanhGELU,

@@ -48,8 +48,7 @@ def subcommands(table: str) -> dict[str, tuple[str, str]]:
 
 def flag(entry: Entry) -> str:
     """Return the name on the command line: --top-k, or for an argument FOLDER."""
-    value: str = entry.metadata["value"]
-    return value if "is_argument" in entry.metadata else f"--{entry.name.replace('_', '-')}"
+    return entry.metadata["value"] if "is_argument" in entry.metadata else f"--{entry.name.replace('_', '-')}"
 
 
 def is_required(entry: Entry) -> bool:

@@ -5,7 +5,6 @@ import platform
 import timeit
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class DoctorCommand(Command):
 
     def run(self) -> None:
         """Print the facts."""
-        known: Any = np.show_config(mode="dicts")
+        known = np.show_config(mode="dicts")
         blas = known.get("Build Dependencies", {}).get("blas", {})
         library = f"{blas.get('name', 'an unknown BLAS')} {blas.get('version')}"
         threads = f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}"

@@ -127,7 +127,7 @@ class ClassifyCommand(FilesCommand):
             rows = self.read_columns(columns)
         else:
             rows = [({}, tuple(parts) if parts[1:] else parts[0]) for parts in read_texts(self.input, _WANTED)]
-        results: list[Any] = classify([text for _, text in rows])
+        results = classify([text for _, text in rows])
         for (place, text), result in zip(rows, results, strict=True):
             label = {"score": result} if isinstance(result, float) else result._asdict()
             yield {**place, "text": text, **label}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from npbert.cli.command import Command, argument, switch
 from npbert.data import COUNT, Tokenizer, text_files
-from npbert.io import Wanted, counted, note, setting
+from npbert.io import Wanted, counted, note, read_text, setting, write_text
 
 SOURCE = Path(__file__).with_name("example_files")
 
@@ -27,9 +27,8 @@ class ExamplesCommand(Command):
         """Write the files that do not exist yet."""
         for source in sorted(SOURCE.rglob("*.t*")):
             path = Path(self.folder, source.relative_to(SOURCE))
-            path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                path.write_bytes(source.read_bytes())
+                write_text(path, read_text(source))
             note(str(path))
 
 

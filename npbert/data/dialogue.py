@@ -9,7 +9,7 @@ from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
 from npbert.io import Wanted
 
-DIALOGUES: dict[int, tuple[str, ...]] = {
+DIALOGUES = {
     6: (
         "Hello, how are you? I am Romeo.",
         "Hello, Romeo. My name is Juliet. Nice to meet you.",

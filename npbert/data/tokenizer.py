@@ -74,7 +74,7 @@ class Tokenizer(Vocabulary):
     ) -> None:
         library_tokenizer.no_padding()
         library_tokenizer.no_truncation()
-        ids: dict[str, int] = library_tokenizer.get_vocab()
+        ids = library_tokenizer.get_vocab()
         tokens = sorted(ids, key=ids.__getitem__)
         for place, token in enumerate(tokens):
             if ids[token] != place:
@@ -226,11 +226,10 @@ class Tokenizer(Vocabulary):
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         try:
             with as_file_error(f"{self.path or 'the tokenizer'} cannot be used on this text", ()):
-                encodings: list[Encoding] = tokenizer.encode_batch(list(texts), **how)
+                return tokenizer.encode_batch(list(texts), **how)
         except TypeError as error:
             half = next(text for text in texts if "\\ud" in ascii(text))
             raise ValueError(f"{half!a:.60} has half of a character (a lone surrogate), wanted text") from error
-        return encodings
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """Return the encodings as one Batch, padded at the end to the longest. Raises: TypeError for other values than

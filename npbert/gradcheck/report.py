@@ -219,7 +219,7 @@ def compared(
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = np.where(difference <= doubt, 0.0, np.asarray(difference - doubt, float) / scale)
         if errors.size:
-            at: Any = largest_at(errors)
+            at = largest_at(errors)
             count = int((~(errors <= tolerance)).sum())  # a NaN is wrong
             said, right = float(analytic[name][at]), float(derivatives[at])
             found.append(Comparison(method, name, errors.size, count, at, said, right, float(errors[at])))

@@ -102,13 +102,14 @@ def printable(text: str) -> str:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} more lines"]
     written = CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), "\n".join(lines))
-    return "\n".join(map(_shortened, written.split("\n")))
+    return "\n".join(map(shortened, written.split("\n")))
 
 
-def _shortened(line: str) -> str:
-    if len(line) <= LONGEST_LINE:
+def shortened(line: str, longest: int = LONGEST_LINE) -> str:
+    """Return a line; of a line of more than `longest` characters, the beginning and the end."""
+    if len(line) <= longest:
         return line
-    half = LONGEST_LINE // 2
+    half = longest // 2
     return f"{line[:half]} … ({len(line) - 2 * half:,} characters) … {line[-half:]}"
 
 

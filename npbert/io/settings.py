@@ -7,7 +7,7 @@ from typing import Any
 from npbert.io.errors import Wanted
 
 MANY = "tuple[str, ...]"
-KINDS: dict[str, tuple[type, str, str]] = {
+KINDS = {
     "bool": (bool, "", ""),
     "int": (int, "N", "a whole number"),
     "float": (float, "NUMBER", "a number"),

@@ -45,7 +45,7 @@ class SoftmaxCrossEntropy(Loss):
         """
         is_target, targets, scores, largest, total = tape.take(self)
         share = float(dloss) / len(targets)
-        dscores: Array = rowwise(lambda s, m, total: np.exp(s - m) * (share / total), scores, largest, total)
+        dscores = rowwise(lambda s, m, total: np.exp(s - m) * (share / total), scores, largest, total)
         dscores[np.arange(len(targets)), targets] -= share
         if is_target.all():
             return dscores

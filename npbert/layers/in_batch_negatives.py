@@ -70,13 +70,12 @@ def _in_a_row(array: Array) -> Array:
     so on.
 
     (B, C, …) -> (B·(C − 1), …)"""
-    columns: Array = array[:, 1:].swapaxes(0, 1)
-    return columns.reshape(-1, *array.shape[2:])
+    return array[:, 1:].swapaxes(0, 1).reshape(-1, *array.shape[2:])
 
 
 def _answers_too(texts: Array) -> Array:
     """Return the mask of other right texts for each query (B, B·(C − 1))."""
-    answers: Array = texts[:, 1:2] == _in_a_row(texts)
+    answers = texts[:, 1:2] == _in_a_row(texts)
     answers[:, : len(texts)] |= texts[:, :1] == texts[:, 0]
     np.fill_diagonal(answers, False)
     return answers

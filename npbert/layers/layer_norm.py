@@ -57,8 +57,7 @@ class LayerNorm(Layer):
         check_like(self, dy, x_hat.shape, x_hat.dtype)
         self.gamma.add_grad(sum_rows(dy * x_hat))  # (D,)
         self.beta.add_grad(sum_rows(dy))
-        dx: Array = rowwise(self.three_paths, dy, x_hat, sigma)
-        return dx
+        return rowwise(self.three_paths, dy, x_hat, sigma)
 
     def three_paths(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
         """Return dx (N, D), the sum over the three paths."""

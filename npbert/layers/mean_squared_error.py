@@ -24,5 +24,5 @@ class MeanSquaredError(Loss):
 
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dprediction = dloss · 2 (prediction − target) / size: the slope of each square, and its share in the mean."""
-        difference: Array = tape.take(self)
+        difference = tape.take(self)
         return difference * (2 * float(dloss) / difference.size)

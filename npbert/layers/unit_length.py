@@ -21,7 +21,7 @@ class UnitLength(Layer):
         check_floats(self, x)
         length = np.sqrt((x * x).sum(axis=-1, keepdims=True))  # (N, 1)
         length = np.where(length == 0, 1, length)
-        y: Array = x / length
+        y = x / length
         tape.keep(self, y=y, length=length)
         return y
 

@@ -26,7 +26,7 @@ from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
-OTHERS: Mapping[str, Any] = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
+OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
 """The parts of training that are not layers, by name."""
 
 

@@ -47,8 +47,7 @@ class ElectraForPreTraining(HeadModel):
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        logits: Array = super().forward(batch, tape)  # (B, T, 1)
-        return logits[:, :, 0]
+        return super().forward(batch, tape)[:, :, 0]
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Give the one column its gradient, and run back through the head."""
@@ -122,7 +121,7 @@ class ReplacedTokenDetection(TaskModel):
         logits = self.generator(packed, tape)
         mlm_loss = of_generator(logits, words, tape)
         rtd = self.discriminator.loss(replaced(packed, draw_words(logits, tape.rng)), tape)
-        right = of_generator.count_right(logits, words), *(rtd.counts_right or ())
+        right = of_generator.count_right(logits, words), *rtd.counts_right
         return TaskLoss(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:

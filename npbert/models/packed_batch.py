@@ -132,7 +132,7 @@ class PackedBatch:
 
     def where(self, places: Array) -> Array:
         """Return the output rows of the `places`. Raises: ValueError for padding, or a token that is not read."""
-        rows: Array = self._output_row[places]
+        rows = self._output_row[places]
         if (rows < 0).any():
             s, t = divmod(int(places[rows < 0][0]), self.shape[1])
             raise ValueError(f"token [{s}, {t}] has no row: it is padding, or the model reads only {self.reads.tokens}")
@@ -191,7 +191,7 @@ class PackedBatch:
 
     def given(self, name: str) -> Array:
         """Return an array of targets. Raises: ValueError if the batch has none of this name."""
-        targets: Array | None = getattr(self.batch, name)
+        targets = getattr(self.batch, name)
         if targets is None:
             raise ValueError(f"{name} is missing, wanted {name} for the loss")
         return targets

@@ -95,7 +95,7 @@ def layer_numbers(run: Run, what: str) -> tuple[list[str], list[int], Any]:
     Raises: as plot_layers.
     """
     rows = rows_of(run, LAYERS_FILE)
-    names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
+    names = list(dict.fromkeys(name for row in rows for name in row[what]))
     values = np.array([[row[what].get(name) for row in rows] for name in names], float)
     known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
     if known.count() == 0:

@@ -12,7 +12,7 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -222,7 +222,5 @@ def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -
     return {name: 100 * sum(score(*pair) for pair in pairs) / len(pairs) for name, score in scores.items()}
 
 
-METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)
-}
+METRICS = {metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)}
 """The metrics for one prediction and one label an example, (N,), by name."""

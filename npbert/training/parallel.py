@@ -40,9 +40,6 @@ class MPICommunicator(Communicator):
         self.rank, self.size, self._comm = comm.rank, comm.size, comm
         self._failures = comm.Dup()  # separate, as the others may be in another operation
 
-    def gather(self, value: Item) -> list[Item]:
-        return self._comm.allgather(value)
-
     def exchange(self, values: Sequence[Item]) -> list[Item]:
         others: list[Any] = list(values)
         others[self.rank] = None
@@ -216,7 +213,7 @@ class Shares:
         """Return whole arrays for all parameters, one after another, from the shares of all processes."""
         if self.communicator.size == 1:
             return own
-        pairs = zip(self.all, *self.communicator.exchange([own] * self.communicator.size), strict=True)
+        pairs = zip(self.all, *self.communicator.gather(own), strict=True)
         return (np.concatenate(arrays, axis=None).reshape(each.value.shape) for each, *arrays in pairs)
 
     def cut(self, arrays: Iterable[Array], rank: int) -> Iterator[Array]:

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -163,7 +162,6 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
     return found
 
 
-@cache
 def _code() -> str:
     root = Path(npbert.__file__).parent
     files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])

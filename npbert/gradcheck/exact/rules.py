@@ -53,7 +53,7 @@ _COS: Rule = Rule("cos", lambda x, y: -_SIN(x), parity=1)
 _ARCSIN = Rule("arcsin", lambda x, y: 1 / _SQRT(1 - x * x), parity=-1)
 _ARCTAN = Rule("arctan", lambda x, y: 1 / (1 + x * x), parity=-1)
 
-_EXACT: dict[str, Any] = {
+_EXACT = {
     "exp": _EXP,
     "log": _LOG,
     "sqrt": _SQRT,

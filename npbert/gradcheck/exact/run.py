@@ -79,7 +79,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
-            growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
+            growth = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
             world.is_forward = False
             found = function.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}

@@ -116,8 +116,7 @@ class Code:
         """
         scope = {**self.scope, "__builtins__": vars(builtins) | _SILENT, STEP: step, HOOK: hook}
         exec(self._maker, scope)  # compiled in this file, so that no annotations are evaluated, as here
-        function: Function = scope[_MAKER](self.scope.get("__class__"))
-        return function
+        return scope[_MAKER](self.scope.get("__class__"))
 
     @cached_property
     def _maker(self) -> CodeType:

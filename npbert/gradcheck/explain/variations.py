@@ -1,13 +1,13 @@
 """VARIATIONS, and resized: kinds of floats, and sizes, so nothing is right only for some of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 
-VARIATIONS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+VARIATIONS = (
     ("", np.copy),
     ("arrays lie in memory column by column, as x.T does", lambda array: np.array(array, order="F")),
     ("some numbers are 0, and some are equal", np.round),

@@ -178,5 +178,4 @@ def _by_attributes(function: ast.FunctionDef) -> ast.FunctionDef:
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return kept.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
-    changed: ast.FunctionDef = InAttributes().visit(function)
-    return changed
+    return InAttributes().visit(function)

@@ -11,7 +11,7 @@ import numpy as np
 from npbert.catalogue import CATALOGUE
 from npbert.data import load_dialogue
 from npbert.gradcheck import check_gradients
-from npbert.io import EXTRAS, LOGGER, FileError, import_extra
+from npbert.io import EXTRAS, LOGGER, FileError, import_extra, write_text
 from npbert.learn.demo import make_model, train
 from npbert.pages.number.export import dialogue_data
 from npbert.pages.site.sources import PACKAGE, site_sources
@@ -58,8 +58,7 @@ def build_site(folder: Path) -> int:
         if (root / "docs").is_dir():
             shutil.copytree(root / "docs", source / "docs")
         for path, text in site_sources(root, proofs, number).items():
-            (source / path).parent.mkdir(parents=True, exist_ok=True)
-            (source / path).write_bytes(text.encode())
+            write_text(source / path, text)
         _run_sphinx(source, made)
         shutil.copytree(made, folder, dirs_exist_ok=True)
         return len(list(made.rglob("*.html")))

@@ -10,6 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
+from npbert.io.messages import shortened
 from npbert.training.metrics import METRICS
 from npbert.training.tasks.table import TaskSettings
 
@@ -167,14 +168,8 @@ class FinetuneTask(Task):
 def in_brief(value: Any) -> Any:
     """Return long texts without their middle, and the first words of long sentences."""
     if isinstance(value, str):
-        return _cut(value, _LONGEST)
+        return shortened(value, _LONGEST)
     return list(map(in_brief, value[:_WORDS])) if isinstance(value, list | tuple) else value
-
-
-def _cut(text: str, longest: int) -> str:
-    if len(text) <= longest:
-        return text
-    return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
 
 
 def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
@@ -191,4 +186,4 @@ def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
         names.append(_OTHERS)
     counts = Counter(tuple(name if name in names else _OTHERS for name in pair) for pair in pairs)
     rows = [[counts[true, predicted] for predicted in names] for true in names]
-    return {"labels": [_cut(name, _LONGEST_LABEL) for name in names], "counts": rows}
+    return {"labels": [shortened(name, _LONGEST_LABEL) for name in names], "counts": rows}

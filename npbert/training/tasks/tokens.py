@@ -122,7 +122,7 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def prepare(self, rows: Sequence[Question], path: str = "") -> list[Labelled]:
         """Return the windows of all questions, each with the first gold answer's place in it."""
-        windows: Any = self.all_windows([row.question for row in rows], [row.passage for row in rows])
+        windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
         examples = []
         for question, encodings in zip(rows, windows, strict=True):
             text, start = question.answers[0]

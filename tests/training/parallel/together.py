@@ -15,15 +15,11 @@ class Threads(Communicator):
     def __init__(self, rank, size, table, barrier):
         self.rank, self.size, self.table, self.barrier = rank, size, table, barrier
 
-    def gather(self, value):
-        self.table[self.rank] = pickle.dumps(value)
-        self.barrier.wait(LONGEST)
-        everyone = list(map(pickle.loads, self.table))
-        self.barrier.wait(LONGEST)
-        return everyone
-
     def exchange(self, values):
-        received = [theirs[self.rank] for theirs in self.gather(values)]
+        self.table[self.rank] = pickle.dumps(values)
+        self.barrier.wait(LONGEST)
+        received = [pickle.loads(theirs)[self.rank] for theirs in self.table]
+        self.barrier.wait(LONGEST)
         received[self.rank] = values[self.rank]
         return received
 

@@ -105,7 +105,7 @@ def _settings(layer: Any) -> str:
     """Return the attributes that are plain values, `(p=0.1)`, and the shapes of arrays."""
     known = []
     for name, value in vars(layer).items():
-        if isinstance(value, np.ndarray) or (isinstance(value, int | float | str) and name[0] != "_"):
+        if isinstance(value, np.ndarray | int | float | str) and name[0] != "_":
             known.append(f"{name}={value.shape if isinstance(value, np.ndarray) else repr(value)}")
     return f"({', '.join(known)})" if known else ""
 

@@ -19,7 +19,7 @@ from npbert.io import (
     listed,
     one_of,
     parse_json,
-    read_json_object,
+    read_json,
     read_lines,
 )
 from npbert.io.files import LARGEST_STREAM
@@ -73,11 +73,7 @@ def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> It
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             place = Place(path, number)
-            cells = parse_json(line, place)
-            if not isinstance(cells, dict):
-                says = f"it is a JSON {type(cells).__name__}, wanted an object"
-                raise FileError(says, where=place, hint=hint)
-            yield _chosen(cells, columns, place, hint)
+            yield _chosen(parse_json(line, place, hint=hint), columns, place, hint)
 
 
 def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:
@@ -200,7 +196,7 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     is not at its place; OSError.
     """
     path = Path(path)
-    stored = read_json_object(path, most=LARGEST_STREAM)
+    stored = read_json(path, most=LARGEST_STREAM)
     with as_file_error(f"{path} is not in SQuAD's format"):
         questions = [
             Question(

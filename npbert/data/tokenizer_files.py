@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from npbert.io import FileError, import_extra, read_json_object, read_lines
+from npbert.io import FileError, import_extra, read_json, read_lines
 from npbert.io.files import LARGEST_TOKENIZER
 
 CONFIG_FILE = "tokenizer_config.json"
@@ -58,16 +58,16 @@ def read_settings(folder: Path) -> dict[str, Any]:
     Raises: FileError with the file and the setting for an unsupported value.
     """
     path = folder / CONFIG_FILE
-    settings = read_json_object(path, may_lack=True)
+    settings = read_json(path, may_lack=True)
     if "added_tokens_decoder" not in settings:
-        settings |= read_json_object(folder / "special_tokens_map.json", may_lack=True)
-        settings["added_tokens"] = read_json_object(folder / "added_tokens.json", may_lack=True)
+        settings |= read_json(folder / "special_tokens_map.json", may_lack=True)
+        settings["added_tokens"] = read_json(folder / "added_tokens.json", may_lack=True)
     if settings.get("split_special_tokens"):
         raise FileError(f"{path}: split_special_tokens is {settings['split_special_tokens']!r}, wanted False")
     side = settings.get("truncation_side") or "right"
     if side not in ("left", "right"):
         raise FileError(f"{path}: truncation_side is {side!r}, wanted 'left' or 'right'")
-    model = read_json_object(folder / "config.json", may_lack=True)
+    model = read_json(folder / "config.json", may_lack=True)
     of_type = f"{model.get('model_type')}Tokenizer".replace("-", "").lower()  # roberta-base names no class
     usual = next((each for each in _USUAL if each.lower() == of_type), BERT)
     name = str(settings.get("tokenizer_class") or model.get("tokenizer_class") or usual).removesuffix("Fast")
@@ -176,7 +176,7 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     settings = read_settings(folder)
     is_bert = settings["tokenizer_class"] in BERTS
     if path.name == "tokenizer.json":
-        stored = read_json_object(path, most=LARGEST_TOKENIZER)
+        stored = read_json(path, most=LARGEST_TOKENIZER)
     elif is_bert:
         ids = {token: number for number, token in enumerate(read_lines(path))}
         stored = {"model": {"vocab": ids}, "added_tokens": []}

@@ -14,7 +14,7 @@ from npbert.core import Parameter
 from npbert.gradcheck.exact.run import check_linear, named
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, as_tuple, copied, different
+from npbert.gradcheck.inputs import Function, as_tuple, copied, different, mapped
 from npbert.gradcheck.paths import changed, leaves, snapshot
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
@@ -57,7 +57,7 @@ class Call:
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
-        return {name: np.copy(gradient) for name, gradient in found.items()}
+        return mapped(np.copy, found)
 
     def check_memory(self) -> None:
         """Raise PromiseError if a parameter's gradient shares memory with another array."""
@@ -80,7 +80,7 @@ def numbers_of(function: ScalarFunction, shown: Function, *, are_promised: bool)
     function = copy.copy(function)  # a backward that returns None makes an input a constant, of this copy alone
     with function.unchanged():
         call = Call(function)
-        yield {name: np.copy(part) for name, part in named("y", call.y).items()}
+        yield mapped(np.copy, named("y", call.y))
         try:
             found = call.backward()
         except WrongShapeError as error:

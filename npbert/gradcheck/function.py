@@ -21,6 +21,7 @@ from npbert.gradcheck.inputs import (
     copied,
     is_float_array,
     magnitude,
+    mapped,
     names_given,
 )
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
@@ -89,7 +90,7 @@ class ScalarFunction:
 
     def made(self, make: Function) -> dict[str, Any]:
         """Return make(array) for each variable, by name."""
-        return {name: make(array) for name, array in self.variables.items()}
+        return mapped(make, self.variables)
 
     def checked(self) -> "ScalarFunction":
         """Return itself. Raises: ValueError, TypeError or GradientError if its derivatives cannot be checked."""
@@ -214,7 +215,7 @@ class ScalarFunction:
             ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
-            gradients = {name: np.copy(gradient) for name, gradient in found.items()}
+            gradients = mapped(np.copy, found)
         arrays = [*self.variables.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         return Floats(ys, gradients, max([2.0**-52, *epsilons]))

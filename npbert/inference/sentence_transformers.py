@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_files import read_length
-from npbert.io import FileError, Place, model_folder, parse_json, read_json_object, read_text, warn, write_json
+from npbert.io import FileError, model_folder, read_json, warn, write_json
 from npbert.models import POOLINGS, load_config
 
 MODULES_FILE = "modules.json"
@@ -37,7 +37,7 @@ def read_sentence_settings(folder: str | Path, *, is_chosen: bool) -> tuple[Path
     for kind, place in others:
         if kind == "Pooling" and not options:
             config = place / "config.json"
-            stored = read_json_object(config)
+            stored = read_json(config)
             flagged = [name for flag, name in _POOLINGS.items() if stored.get(flag)]
             modes = stored.get("pooling_mode", flagged or "mean")
             pooling = " + ".join(map(str, modes)) if isinstance(modes, list) else str(modes)
@@ -88,8 +88,8 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
 def _modules(path: Path) -> list[tuple[str, Path]]:
     """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
     package."""
-    entries, folder, modules = parse_json(read_text(path), Place(path)), path.parent, []
-    for entry in entries if isinstance(entries, list) else [entries]:
+    folder, modules = path.parent, []
+    for entry in read_json(path, list):
         match entry:
             case {"path": str(where), "type": str(kind)}:
                 name = kind.rpartition(".")[2] if kind.startswith("sentence_transformers.") else kind
@@ -108,15 +108,15 @@ def _read_other_files(folder: Path, bert: Path, options: dict[str, Any], missing
     """Read the most tokens of a text and the similarity function, check the settings of the Transformer in `bert`, and
     warn of prompts."""
     path = bert / _TRANSFORMER_FILE
-    stored = read_json_object(path, may_lack=True)
-    tokenizer = read_json_object(bert / "tokenizer_config.json", may_lack=True)
+    stored = read_json(path, may_lack=True)
+    tokenizer = read_json(bert / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
     if length := read_length(path, stored, "max_seq_length"):
         options["max_length"] = min(length, load_config(bert).max_position_embeddings)
 
     path = folder / _WHOLE_FILE
-    stored = read_json_object(path, may_lack=True)
+    stored = read_json(path, may_lack=True)
     options["similarity_fn_name"] = stored.get("similarity_fn_name") or "cosine"
     prompts, usual = stored.get("prompts"), str(stored.get("default_prompt_name"))
     named = {name: text for name, text in prompts.items() if text} if isinstance(prompts, dict) else {}

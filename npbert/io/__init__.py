@@ -28,7 +28,7 @@ from npbert.io.files import (
     model_folder,
     naming,
     parse_json,
-    read_json_object,
+    read_json,
     read_text,
     remove_leftovers,
     write_json,

@@ -185,11 +185,12 @@ def decode(data: bytes, place: Place) -> str:
         raise FileError(says, where=where, hint=HOW_TO_ENCODE) from error
 
 
-def parse_json(text: str, place: Place) -> Any:
-    """Return the value of a JSON text, from a file or from one line of it.
+def parse_json(text: str, place: Place, kind: type = dict, hint: str = "") -> Any:
+    """Return the object, or with kind=list the list, in a JSON text, from a file or from one line of it.
 
+    hint: the fix for another kind.
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
-    with thousands of digits or half of a character (a lone surrogate).
+    with thousands of digits or half of a character (a lone surrogate); and for another kind.
     """
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -198,6 +199,9 @@ def parse_json(text: str, place: Place) -> Any:
     except (ValueError, RecursionError) as error:
         where = place if place.line else place._replace(line=getattr(error, "lineno", 0))
         raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=where) from error
+    if not isinstance(value, kind):
+        wanted = "an object" if kind is dict else "a list"
+        raise FileError(f"it is a JSON {type(value).__name__}, wanted {wanted}", where=place, hint=hint)
     return value
 
 
@@ -205,17 +209,15 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_OBJECT) -> dict[str, Any]:
-    """Return the object in a JSON file, or an empty one for a missing file, if it `may_lack`.
+def read_json(path: Path, kind: type = dict, *, may_lack: bool = False, most: int = LARGEST_OBJECT) -> Any:
+    """Return the object, or with kind=list the list, in a JSON file, or an empty one for a missing file, if it
+    `may_lack`.
 
-    Raises: FileError if it is not a JSON object, or has more than `most` bytes; OSError.
+    Raises: as parse_json; FileError if it has more than `most` bytes; OSError.
     """
     if may_lack and not path.is_file():
-        return {}
+        return kind()
     size = path.stat().st_size
     if size > most:
         raise FileError(f"{path} has {size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
-    value = parse_json(read_text(path), Place(path))
-    if not isinstance(value, dict):
-        raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")
-    return value
+    return parse_json(read_text(path), Place(path), kind)

@@ -20,16 +20,13 @@ from npbert.io.files import (
     read_text,
     write_where_asked,
 )
-from npbert.io.messages import CONTROL, LOGGER, warn
+from npbert.io.messages import CONTROL, LOGGER
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 """The endings of a file of JSON lines."""
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
 """The files of rows in a run's folder: metrics, numbers of each layer, and sample predictions."""
-
-MOST_ROWS = 5000
-"""The most points that a picture can show side by side."""
 
 
 def read_all(path: str | Path, *, may_be_blank: bool = False) -> str:
@@ -120,19 +117,9 @@ def append_row(path: Path, step: int, row: Mapping[str, Any], *, sync: bool) -> 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Return the rows of the complete lines of a file, or none without a file.
 
-    Of rows with the same names, a picture needs at most MOST_ROWS. The last one in each of so many equal parts of the
-    steps is read, with a warning if others are left out.
-
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
-    rows = list(_rows(path))
-    if len(rows) <= MOST_ROWS:
-        return rows
-    width = max(1, max(row["step"] for row in rows) / MOST_ROWS)
-    read = {(*row, row["step"] // width): row for row in rows}
-    if len(read) < len(rows):
-        warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read")
-    return list(read.values())
+    return list(_rows(path))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

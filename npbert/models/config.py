@@ -21,7 +21,7 @@ from npbert.io import (
     as_file_error,
     model_file,
     one_of,
-    read_json_object,
+    read_json,
     write_json,
 )
 from npbert.models.architecture import OF_BERT, Architecture
@@ -125,7 +125,7 @@ class BertConfig:
         missing folder or file.
         """
         path = model_file(folder, CONFIG_FILE)
-        stored = read_json_object(path)
+        stored = read_json(path)
         with as_file_error(path):
             values = {name: value for name, value in read_settings(stored).items() if name in cls.__match_args__}
             if values.get("id2label") is not None:

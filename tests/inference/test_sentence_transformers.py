@@ -139,7 +139,7 @@ def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folde
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (MODULES, "{}", ": a module is {}, wanted an object"),
+        (MODULES, "{}", ": it is a JSON dict, wanted a list"),
         (MODULES, "[]", ": the modules are [], wanted a Transformer first"),
         (MODULES, [FIRST, {"type": "Pooling"}], ": a module is {'type': 'Pooling'}, wanted an object with the strings"),
         (

@@ -9,7 +9,7 @@ import pytest
 
 from npbert.data.corpus import Corpus
 from npbert.io import Place, files
-from npbert.io.files import FileError, atomic_write, read_json_object, read_text, write_where_asked
+from npbert.io.files import FileError, atomic_write, read_json, read_text, write_where_asked
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_only_where_a_person_asks_for_it_is_a_link_followed(path, tmp_path, is_f
     [
         (b"", ", line 1: not valid JSON: Expecting value"),
         (b'{"a": 1,\n"b"}', ", line 2: not valid JSON: Expecting ':' delimiter"),
-        (b"[]", " is a JSON list, wanted an object"),
-        (b"3", " is a JSON int, wanted an object"),
+        (b"[]", ": it is a JSON list, wanted an object"),
+        (b"3", ": it is a JSON int, wanted an object"),
         (
             b"\xe4",
             r", line 1: byte 1 of the line \(0xe4\) is not UTF-8; save it as UTF-8 \(> in Windows PowerShell 5 writes"
@@ -125,7 +125,7 @@ def test_text_and_what_is_none(path, data, message):
     assert read_text(path) == "Größe\n"
     path.write_bytes(data)
     with pytest.raises(FileError, match=f"^{path}{message}") as caught:
-        read_json_object(path)
+        read_json(path)
     assert isinstance(caught.value, ValueError)
     if "UTF-8" in message:
         with pytest.raises(FileError, match=f"^some name{message}"):

@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from npbert.io import InputError, one_of, read_json_object
+from npbert.io import InputError, one_of, read_json
 from npbert.models.architecture import Architecture
 
 Settings = dict[str, Any]
 
 
-TABLES = read_json_object(Path(__file__).with_name("names.json"))
+TABLES = read_json(Path(__file__).with_name("names.json"))
 """By table and class, npbert's name of each part with parameters, and Hugging Face's, if it is another. @ is the model
 without its head: `bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the
 layer. a|0, a|1: parts of one tensor there, in this order."""
-FAMILIES = read_json_object(Path(__file__).with_name("families.json"))
+FAMILIES = read_json(Path(__file__).with_name("families.json"))
 """By `model_type` of config.json:
 
 classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.

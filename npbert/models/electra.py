@@ -121,7 +121,7 @@ class ReplacedTokenDetection(TaskModel):
         logits = self.generator(packed, tape)
         mlm_loss = of_generator(logits, words, tape)
         rtd = self.discriminator.loss(replaced(packed, draw_words(logits, tape.rng)), tape)
-        right = of_generator.count_right(logits, words), *(rtd.counts_right or ())
+        right = of_generator.count_right(logits, words), *rtd.counts_right
         return TaskLoss(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:

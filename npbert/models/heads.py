@@ -24,11 +24,11 @@ from npbert.models.pretrained import PreTrainedModel
 
 class TaskLoss(NamedTuple):
     """loss: the minimized number. means, counts_right: of each kind of target, the mean loss and the number of right
-    predictions; counts_right is None in a regression."""
+    predictions; counts_right is empty in a regression."""
 
     loss: float
     means: tuple[float, ...]
-    counts_right: tuple[int, ...] | None
+    counts_right: tuple[int, ...]
 
 
 class TaskModel(PreTrainedModel):
@@ -78,7 +78,7 @@ class TaskModel(PreTrainedModel):
         loss = self.loss_function(rows, targets, *weights, tape)
         tape.keep(self, shape=np.shape(logits))
         right = self.loss_function.count_right(rows, targets)
-        return TaskLoss(loss, (loss,), None if right is None else (right,))
+        return TaskLoss(loss, (loss,), () if right is None else (right,))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
         """Run back from the loss to every parameter.

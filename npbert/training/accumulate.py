@@ -19,12 +19,12 @@ class StepLosses(NamedTuple):
     predictions.
 
     Pre-training with sentence pairs has two of each, for words and for pairs; all other models have one. For a
-    regression, the number of right predictions is None.
+    regression, there are no numbers of right predictions.
     """
 
     losses: tuple[float, ...]
     counts: tuple[int, ...]
-    right: tuple[float, ...] | None
+    right: tuple[float, ...]
 
     @property
     def total(self) -> float:
@@ -37,7 +37,7 @@ class StepLosses(NamedTuple):
         for number, kind in enumerate(kinds):
             begin = f"{kind}_" if kind else ""
             found[f"{begin}loss"] = self.losses[number]
-            if self.right is not None:
+            if self.right:
                 found[f"{begin}accuracy"] = self.right[number] / self.counts[number]
         return found
 
@@ -48,9 +48,8 @@ def mean_over_targets(batches: Iterable[StepLosses]) -> StepLosses:
     A mean of the means would give more weight to targets in batches with few of them.
     """
     losses, counts, right = zip(*batches, strict=True)
-    means, all_counts = np.average(losses, axis=0, weights=counts), np.sum(counts, axis=0)
-    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(means.tolist()), tuple(all_counts.tolist()), all_right)
+    whole = np.average(losses, axis=0, weights=counts), np.sum(counts, axis=0), np.sum(right, axis=0)
+    return StepLosses(*(tuple(each.tolist()) for each in whole))
 
 
 def evaluate_losses(
@@ -206,6 +205,6 @@ def vectors_first(
                 model(piece, tape)
             model.backward(dvectors[number][start:stop], tapes.pop(number) if keeps else tape)
             start = stop
-        return TaskLoss(loss, (loss,), None)
+        return TaskLoss(loss, (loss,), ())
 
     return through

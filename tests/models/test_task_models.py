@@ -55,7 +55,7 @@ def test_outputs_losses_and_counts_are_the_plain_formulas_of_each_sequence_alone
     outputs = textbook.outputs(model, without_targets(batch))
     assert_all_close(model(without_targets(batch)), outputs)
     if model.reads.labels == "number":
-        wanted, counts, counts_right = [np.mean((outputs[0][:, 0] - batch.labels) ** 2)], (len(batch.labels),), None
+        wanted, counts, counts_right = [np.mean((outputs[0][:, 0] - batch.labels) ** 2)], (len(batch.labels),), ()
     else:
         asked = questions(model, outputs, batch)
         wanted = [textbook.cross_entropy(None, *each) for each in asked]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
+from npbert.gradcheck.exact.number import Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES, exact_version
 from npbert.gradcheck.inputs import Function, is_float_array, mapped
 
@@ -100,11 +100,11 @@ def _decides(ufunc: Any) -> bool:
 
 @functools.cache
 def _on_objects(ufunc: Any) -> Any:
-    """Return a function of NumPy or SciPy for objects. Raises: NoRuleError without a rule."""
+    """Return a function of NumPy or SciPy for objects. Raises: TypeError without a rule."""
     if ufunc.__name__ in RULES:
         return np.frompyfunc(exact_version(ufunc.__name__, ufunc), ufunc.nin, 1)
     if not any("O" in kinds for kinds in ufunc.types) and ufunc.__name__ not in ("real", "imag"):  # NumPy 2.5
-        raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
+        raise TypeError(f"np.{ufunc.__name__} has no exact rule")
     return ufunc
 
 
@@ -126,7 +126,7 @@ def components_of(array: Any) -> Components:
 def _split_number(x: Any) -> tuple[Any, Any, float, float]:
     number = as_number(x)
     if type(number) is not Number:
-        raise NoRuleError(f"a matrix product with {number} has no exact rule")
+        raise TypeError(f"a matrix product with {number} has no exact rule")
     return number.value, number.tangent, number.seen, number.error
 
 

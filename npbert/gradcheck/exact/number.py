@@ -24,10 +24,6 @@ _LARGEST_ROOT = 100
 _SMALL = 1e-6
 
 
-class NoRuleError(TypeError):
-    """An operation has no exact rule, such as a function without a known derivative."""
-
-
 class World:
     """Where the parts of Numbers come from, and the state of one run. A subclass makes unknowns and tangents, and gives
     the exact number of a float, 1/a and f(a).
@@ -136,7 +132,7 @@ class Number:
             return (power * self.log()).exp()
         exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
         if not math.isclose(exact, power, rel_tol=1e-15):
-            raise NoRuleError(f"the power {power} has no exact rule")
+            raise TypeError(f"the power {power} has no exact rule")
         base = self if exact.denominator == 1 else self.root(exact.denominator)
         factors = [base if power > 0 else 1 / base] * abs(exact.numerator)
         return math.prod(factors, start=as_number(1))
@@ -155,7 +151,7 @@ class Number:
         return -self if self < 0 else self
 
     def __float__(self) -> float:
-        raise NoRuleError(
+        raise TypeError(
             "an exact number is turned into a float here (by float(), astype, or an array that is of float32 or made "
             "elsewhere: np.zeros(x.shape) in this function would take it)"
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
-from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
@@ -125,7 +125,7 @@ _MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in MATH.i
 
 def _as_it_is(x: Any, dtype: Any = None, **options: Any) -> Any:
     if str(dtype) not in ("None", "torch.float64"):
-        raise NoRuleError(f"an exact number is turned into {dtype} here")
+        raise TypeError(f"an exact number is turned into {dtype} here")
     return x
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import NoRuleError, Number, World
+from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
@@ -93,12 +93,12 @@ def named(name: str, y: Any) -> dict[str, Any]:
 
 
 def _finite(name: str, array: Any) -> Components:
-    """Return the parts of Numbers; the error is 0 if its bound overflows. Raises: NoRuleError for a number that is not
+    """Return the parts of Numbers; the error is 0 if its bound overflows. Raises: TypeError for a number that is not
     finite."""
     floats = seen(array)
     if not np.isfinite(floats).all():
         at = largest_at(~np.isfinite(floats))
-        raise NoRuleError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
+        raise TypeError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
     return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))
 

@@ -48,15 +48,14 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         return gradients, None
     except PromiseError as error:
         return function.run_on_floats().gradients, error
-    except WrongShapeError as error:
-        cause = ""
-        if function.size <= MOST_NUMBERS:
-            cause = cause_of_shape(error.gradient, right_and_accuracy(function)[0][error.name])
-        raise GradientError(_with_edits(f"{error}: {cause}" if cause else str(error), function)) from error
     except Exception as error:
-        if isinstance(error, GradientError) or not isinstance(function.layer, Form):
-            raise
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
+        if isinstance(error, WrongShapeError):
+            is_small = function.size <= MOST_NUMBERS
+            cause = cause_of_shape(error.gradient, right_and_accuracy(function)[0][error.name]) if is_small else ""
+            told = ": ".join(filter(None, [str(error), cause]))
+        elif isinstance(error, GradientError) or not isinstance(function.layer, Form):
+            raise
         raise GradientError(_with_edits(told, function)) from error
 
 

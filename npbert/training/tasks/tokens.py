@@ -57,11 +57,11 @@ class Tagging(FinetuneTask, Tag):
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
                 hint = "for tags of another kind, give ", Setting("task", "pos")
-                raise FileError(str(error), where=f"{place} on", hint=hint) from error
+                raise FileError(f"{place} on: {error}", hint=hint) from error
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 says = f"the label is {listed(unknown)}, wanted {known_label(known).words}"
-                raise FileError(says, where=f"{place} on")
+                raise FileError(f"{place} on: {says}")
             rows.append(Labelled(words, tags))
         return rows, known
 

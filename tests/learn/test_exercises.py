@@ -32,7 +32,7 @@ MENDED = [
     (
         13,
         "clip_by_global_norm: root_forgotten",
-        "missing step",
+        "missing root",
         "a short gradient afterwards, the gradient afterwards, the result",
     ),
     (11, "rows_by_place", "result", "dE"),

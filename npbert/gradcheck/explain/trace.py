@@ -9,8 +9,10 @@ import ast
 import contextlib
 import copy
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -82,8 +84,11 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._known = {(call, _numbers(array), place.name) for place, value, call in events for array in telling(value)}
-        self._names = {name for _, _, name in self._known} - {""}
+        self._names = defaultdict[tuple[int, frozenset[complex]], set[str]](set)  # by call, 0 for any, and numbers
+        for place, value, call in events:
+            for array, of in product(telling(value), (call, 0)):
+                self._names[of, _numbers(array)].add(place.name)
+        self._all_names = set().union(*self._names.values()) - {""}
 
     @cached_property
     def steps(self) -> list[tuple[str, CodePlace]]:
@@ -102,10 +107,9 @@ class Trace:
         return len(self.events)
 
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
-        """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
-        So an array may be a part of another, in another shape and order. call: only in this call"""
-        parts = map(_numbers, (array, *others))
-        return {name for part in parts for k, known, name in self._known if part <= known and call in (0, k)}
+        """Return the names of arrays with the numbers of one of these, in any shape and order, "" without a name; none
+        if there are none. call: only in this call"""
+        return set().union(*(self._names.get((call, _numbers(each)), ()) for each in (array, *others)))
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, or with all other signs."""
@@ -115,7 +119,7 @@ class Trace:
         """True if the array never occurred in this call, if its name in this place has other values, or if this place
         gives away what the right code does not."""
         found = self.names_of(array, -array, call=call)
-        return not found or (place.name in self._names and place.name not in found)
+        return not found or (place.name in self._all_names and place.name not in found)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order

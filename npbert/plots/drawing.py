@@ -4,7 +4,7 @@ import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +27,13 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Within it, figures have the shared style of look.mplstyle."""
-    look = import_extra("matplotlib.style").context([_LOOK, {"font.family": _families()}])
+    """Within it, figures have the shared style of look.mplstyle, with the installed fonts for Chinese or Japanese."""
+    installed = set(import_extra("matplotlib.font_manager").get_font_names())
+    families = ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
+    look = import_extra("matplotlib.style").context([_LOOK, {"font.family": families}])
     with look, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
         yield
-
-
-@lru_cache(maxsize=1)
-def _families() -> list[str]:
-    """Return the font families, with the installed ones for Chinese or Japanese."""
-    installed = set(import_extra("matplotlib.font_manager").get_font_names())
-    return ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:

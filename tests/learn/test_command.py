@@ -91,7 +91,7 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     parts = (
         "stretch = (dx_hat * x_hat).mean",
         "LayerNorm, the library's (npbert/layers/layer_norm.py)",
-        "dx: Array = rowwise(self.three_paths",
+        "return rowwise(self.three_paths",
         "stretch = dot_rows(dx_hat, x_hat) / dy.shape[-1]",
         "rowwise(f, x) is f(x), a few rows at a time",
     )

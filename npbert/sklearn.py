@@ -155,7 +155,7 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""
         utils.validation.check_is_fitted(self)
-        found: Any = self.classify_(as_texts(X))
+        found = self.classify_(as_texts(X))
         p = np.array([[each.scores[str(label)] for label in self.classes_.tolist()] for each in found])
         return p / p.sum(axis=1, keepdims=True)  # in float32 its sum was 1 to 7 digits
 

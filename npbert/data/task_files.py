@@ -26,7 +26,7 @@ from npbert.io.files import LARGEST_STREAM
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
-_OTHER_DELIMITER: Sentence = ("for columns with another character between them, give ", Setting("delimiter"))
+_OTHER_DELIMITER = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *JSON_LINES)

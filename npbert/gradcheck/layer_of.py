@@ -164,7 +164,7 @@ def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
 def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
     constant = getattr(owner, "nondiff_argnums", ())
-    kind: Any = type(owner)
+    kind = type(owner)
     jax_call = kind.__call__
 
     @contextmanager

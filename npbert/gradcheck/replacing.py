@@ -40,8 +40,7 @@ def _call_of_twin(free: tuple[str, ...]) -> CodeType:
     )
     scope: dict[str, Any] = {}
     exec(f"def maker({', '.join(free)}):\n{called}    return call", scope)
-    made: FunctionType = scope["maker"](*free)
-    return made.__code__
+    return scope["maker"](*free).__code__
 
 
 def views_in_memory() -> AbstractContextManager[None]:
@@ -52,7 +51,7 @@ def views_in_memory() -> AbstractContextManager[None]:
 def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:
     """Return the view of `as_strided`. Raises: ValueError if it reads outside the array's memory, which would end the
     program if it holds objects; or if it is so large that an operation takes seconds, as after an edit."""
-    view: Array = _UNGUARDED(x, *args, **options)
+    view = _UNGUARDED(x, *args, **options)
     if not isinstance(x, np.ndarray):  # np.vectorize makes a view of the number 0, for its shape alone
         return view
     owner = x

@@ -28,7 +28,7 @@ from npbert.gradcheck.explain.finding import UNKNOWN, Finding, describe
 from npbert.gradcheck.explain.grammar import CHEAP
 from npbert.gradcheck.explain.numbers import example, facts
 from npbert.gradcheck.explain.repair import Mending
-from npbert.gradcheck.explain.trial import Sample, is_number
+from npbert.gradcheck.explain.trial import Sample, is_number, quiet
 from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank, Numbers
@@ -173,6 +173,7 @@ def fact_of(compared: Comparison, name: str) -> str:
     return f"{name} {example(one, right)}"
 
 
+@quiet()
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""

@@ -8,7 +8,7 @@ import pytest
 from npbert.gradcheck import GradientError, check_gradients
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.repair import Mending
-from npbert.gradcheck.explain.trial import Sample
+from npbert.gradcheck.explain.trial import Sample, quiet
 from tests.gradcheck.small import written
 
 RNG = np.random.default_rng(3)
@@ -157,6 +157,7 @@ SLOPES = [Sample(lambda x=x: [{"slope": slope(x)}], {"slope": slope(x)}, {"slope
         (["t = np.tanh(2 * x)", "u = np.exp(t) / 3", "return t + x * u"], [2, 3]),
     ],
 )
+@quiet()
 def test_lines_unlike_those_of_a_right_code_are_told_each_and_no_right_line(wrong, lines):
     plain = ["tanh = np.tanh(x)", "square = tanh * tanh", "slope = 1 - square", "return tanh + x * slope"]
     code, right = (Code.parsed("\n    ".join(["def slope(x):", *lines]), {"np": np}) for lines in (wrong, plain))

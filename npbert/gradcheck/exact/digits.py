@@ -52,7 +52,7 @@ class Digits(World):
 
     def function(self, rule: Rule, x: Number) -> Decimal:
         """Return the function's value, to nearly all digits of the context."""
-        value: Decimal = x.value
+        value = x.value
         if rule.degree > 2:
             return (abs(value).ln() / rule.degree).exp().copy_sign(value)
         return _FUNCTIONS[rule.name](value)

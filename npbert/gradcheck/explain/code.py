@@ -126,8 +126,7 @@ class Code:
             for node in (node for function in functions for node in ast.walk(function)):
                 if isinstance(node, ast.For | ast.While):
                     node.body.insert(0, _STEPS)
-        (maker,) = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body
-        assert isinstance(maker, ast.FunctionDef)
+        maker: Any = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body[0]
         maker.body = [*functions, *maker.body]
         return compile(ast.Module([maker], []), _FILE, "exec")
 

@@ -39,15 +39,15 @@ _OURS = str(Path(npbert.__file__).parent)
 _CALLS = 200_000  # the most calls of the author's functions: a large model runs less often
 
 
+@quiet()
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """Return the edits of the author's functions that make the layer right, or as much of it as possible, within the
     tries; without any, the place to look at, if there is one function."""
-    with quiet():
-        samples = samples_of(function) if function.size <= MOST_NUMBERS else []
-        if not samples:
-            return []
-        theirs, forward, calls = _functions_of(function)
-        searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
+    samples = samples_of(function) if function.size <= MOST_NUMBERS else []
+    if not samples:
+        return []
+    theirs, forward, calls = _functions_of(function)
+    searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
     if not best:
         return []

@@ -45,7 +45,6 @@ from npbert.gradcheck.explain.trial import (
     has_failed,
     mended_by,
     moved_by,
-    quiet,
     wrong_in,
 )
 
@@ -70,9 +69,8 @@ class Mending:
         runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
         self._begun = functools.partial(Search, trial, forward, runs)
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
-        with quiet():
-            self._first = self._now = self.trial.looks(code)
-            self._search = self._original = self._begun(code, self._now)
+        self._first = self._now = self.trial.looks(code)
+        self._search = self._original = self._begun(code, self._now)
 
     @property
     def findings(self) -> list[Finding]:
@@ -114,14 +112,13 @@ class Mending:
     def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
         """Take edits as long as some are found. found: edits, each of the code with those before it"""
         self.trial.left = tries
-        with quiet():
-            while self.left and (chain := found(self._search)):
-                last, after = chain[-1]
-                outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-                self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit, _ in chain]
-                self._now = after
-                if self.left:
-                    self._search = self._begun(last.applied, after)
+        while self.left and (chain := found(self._search)):
+            last, after = chain[-1]
+            outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
+            self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit, _ in chain]
+            self._now = after
+            if self.left:
+                self._search = self._begun(last.applied, after)
         return self
 
     def _chain(self, search: Search, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
@@ -142,9 +139,8 @@ class Mending:
         """Return the place to look at for what is left, if one is known."""
         if not self.left or has_failed(self._first):
             return []
-        with quiet():
-            for place, cause in suspects(self._search):
-                return [finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)]
+        for place, cause in suspects(self._search):
+            return [finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)]
         return []
 
 

@@ -188,7 +188,7 @@ def _page(template: str, title: str, **known: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
+    environment.filters |= {"percent": partial(_number, form=".1%"), "number": _number, "commas": "{:,}".format}
     body = environment.get_template(template).render(title=title, **known)
     return page(title, body, style=resource("report/report.css"))
 
@@ -202,6 +202,3 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
 def _number(value: Any, form: str = ".4g") -> str:
     """Return a number with four digits, or a dash if it is missing or not finite."""
     return format(value, form) if isinstance(value, int | float) else "–"
-
-
-_percent = partial(_number, form=".1%")

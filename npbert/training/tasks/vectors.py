@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,14 +29,8 @@ from npbert.training.tasks.text import GroupedTask, OneNumber
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
-class Searched(NamedTuple):
-    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
-    belong to it."""
-
-    query: str
-    relevant: list[str]
-    found: list[str]
-    score: float
+Searched = tuple[str, list[str], list[str], float]
+"""A query, the texts that belong to it, the texts that a search finds, the best first, and the cosine of that."""
 
 
 class SentenceVectors(GroupedTask):
@@ -118,7 +112,7 @@ class SentenceVectors(GroupedTask):
         texts = list(dict.fromkeys(text for _, *others in groups for text in others))
         hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
         return [
-            Searched(query, list(own), [texts[hit.corpus_id] for hit in each], each[0].score)
+            (query, list(own), [texts[hit.corpus_id] for hit in each], each[0].score)
             for (query, own), each in zip(relevant.items(), hits, strict=True)
         ]
 

@@ -120,8 +120,8 @@ class ScalarFunction:
         """Within it, the variables have these values (by default copies of their own), all inputs are copies, and
         gradients start at 0; afterwards the layer is restored."""
         given, values = self.inputs, values or self.made(np.copy)
-        parts = [part for _, part in named_parts(self.layer)]
-        with restored([*parts, *self.parameters.values()]):
+        parts = dict(named_parts(self.layer)) | self.parameters
+        with restored(parts.values()):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()

@@ -37,13 +37,11 @@ def everything_restored(*roots: Any) -> Iterator[None]:
     restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number. Within it,
     views stay in their arrays' memory, too.
     """
-    things = list(reachable(roots))
-    drawn = np.random.get_state()
+    things = [*reachable(roots), np.random.mtrand._rand]
     try:
         with restored(things), views_in_memory():
             yield
     finally:
-        np.random.set_state(drawn)
         for thing in things:
             if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
                 thing.cache_clear()

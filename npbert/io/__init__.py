@@ -5,6 +5,7 @@ This room is for npbert itself: it hands out what it imports, without `__all__`.
 
 from npbert.io.errors import (
     POSITIVE,
+    RATE,
     STANDARD_INPUT,
     InputError,
     InputIndexError,

@@ -128,4 +128,5 @@ def one_of(names: Collection[str]) -> Wanted:
 
 
 POSITIVE = Wanted("a positive number", lambda value: 0 < value < math.inf)
+RATE = Wanted("at least 0 and less than 1", lambda value: 0 <= value < 1)
 SHARE = Wanted("more than 0 and at most 1", lambda value: 0 < value <= 1)

@@ -15,6 +15,7 @@ from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
 from npbert.io import (
     POSITIVE,
+    RATE,
     FileError,
     InputError,
     Wanted,
@@ -76,7 +77,7 @@ class BertConfig:
         self._take_labels()
         for name, possible in _WANTED.items():
             possible.check(name, getattr(self, name))
-        _RATE.check("classifier_dropout", self.head_dropout)
+        RATE.check("classifier_dropout", self.head_dropout)
         if self.hidden_size % self.num_attention_heads:
             divisor = f"a divisor of hidden_size, {self.hidden_size}"
             raise InputError("num_attention_heads", self.num_attention_heads, divisor)
@@ -177,10 +178,9 @@ _SIZE = Wanted(
     f"a whole number from 1 to {LARGEST}",
     lambda value: isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= LARGEST,
 )
-_RATE = Wanted("a rate from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
 _WANTED = {
     **{field.name: _SIZE for field in fields(BertConfig) if field.type == "int"},
-    **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), _RATE),
+    **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), RATE),
     **dict.fromkeys(("initializer_range", "layer_norm_eps"), POSITIVE),
     "hidden_act": one_of(ACTIVATIONS),
     "position_embedding_type": one_of(POSITION_KINDS),

@@ -16,8 +16,8 @@ import npbert
 from npbert.data import Tokenizer
 from npbert.io import (
     POSITIVE,
+    RATE,
     Settings,
-    Wanted,
     as_file_error,
     at_least,
     did_you_mean,
@@ -49,7 +49,7 @@ class TrainerSettings(Settings):
         0.1,
         "the share of warm-up steps, in which the learning rate rises",
         value="SHARE",
-        wanted=Wanted("at least 0 and less than 1", lambda share: 0 <= share < 1),
+        wanted=RATE,
     )
     weight_decay: float = setting(
         0.01, "the strength of decoupled weight decay, for matrices alone", value="RATE", wanted=at_least(0)

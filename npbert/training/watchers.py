@@ -143,9 +143,8 @@ def tensorboard(folder: Path, *, first_step: int) -> Watcher:
             records.RecordWriter(file).write(event.SerializeToString())
 
     def watch(step: Step) -> None:
-        speed = {"tokens_per_second": step.tokens_per_second} if "loss" in step.row else {}
-        numbers = {**step.row, **speed}
-        if numbers:
+        if step.row:
+            numbers = {**step.row, "tokens_per_second": step.tokens_per_second}
             values = [{"tag": name, "simple_value": value} for name, value in numbers.items()]
             add(step.number, summary={"value": values})
 

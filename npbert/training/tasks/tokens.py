@@ -138,17 +138,15 @@ class QuestionAnswering(FinetuneTask, Answer):
         batch.start_positions, batch.end_positions = self.targets(examples).T
         return batch
 
-    def answers(self, logits: Logits, examples: Examples) -> list[tuple[Question, AnswerSpan]]:
-        """Return each question with the best answer, from all of its windows, which follow each other."""
-        answered = []
+    def answers(self, logits: Logits, examples: Examples) -> Iterator[tuple[Question, AnswerSpan]]:
+        """Yield each question with the best answer, from all of its windows, which follow each other."""
         for question, group in groupby(zip(examples, logits, strict=True), key=lambda pair: pair[0].given):
             windows, scores = zip(*group, strict=True)
             (best,) = self.best([window.encoding for window in windows], scores, question.passage, 1)
-            answered.append((question, best))
-        return answered
+            yield question, best
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
-        answered = self.answers(logits, examples)
+        answered = list(self.answers(logits, examples))
         predictions = [span.text for _, span in answered]
         gold = [[answer.text for answer in question.answers] for question, _ in answered]
         # logits (2, T): the mean of −log of the probabilities of the right start and the right end

@@ -5,7 +5,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def drop_rows(path: Path, *, after_step: int) -> None:
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
     with atomic_write(path) as written, written.open("wb") as file:
-        file.writelines(_line(row) for row in _rows(path) if row["step"] <= after_step)
+        file.writelines(_line(row) for row in read_json_lines(path) if row["step"] <= after_step)
 
 
 def append_row(path: Path, step: int, row: Mapping[str, Any], *, sync: bool) -> None:
@@ -119,20 +119,14 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
 
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
-    return list(_rows(path))
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                return
-            says = f"{path}, line {number} is not a row of numbers with its step"
-            with as_file_error(says, Exception):  # whatever else the JSON is
-                row = json.loads(line)
-                yield {"step": int(row.pop("step")), **row}
+    *complete, _ = path.read_bytes().split(b"\n") if path.is_file() else [b""]
+    rows = []
+    for number, line in enumerate(complete, start=1):
+        says = f"{path}, line {number} is not a row of numbers with its step"
+        with as_file_error(says, Exception):  # whatever else the JSON is
+            row = json.loads(line)
+            rows.append({"step": int(row.pop("step")), **row})
+    return rows
 
 
 def finite_or_null(value: Any, *, digits: int = 17) -> Any:

@@ -14,7 +14,6 @@ With several blanks, each has its own sections: "== asked AdamW".
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from npbert.learn.blank import Blank
 from npbert.learn.verdict import sections
@@ -67,12 +66,12 @@ class Exercise:
         """`07_layer_norm.py`"""
         return f"{self.code}_{self.slug}.py"
 
-    @cached_property
+    @property
     def body(self) -> str:
         """The library's source with its blanks."""
         return "\n\n\n".join(dict.fromkeys(source.strip("\n") for blank in self.blanks for source in blank.sources()))
 
-    @cached_property
+    @property
     def source(self) -> str:
         """The file for the learner: the task, the imports, and the body."""
         return _FILE.format(exercise=self)

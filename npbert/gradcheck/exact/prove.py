@@ -11,8 +11,8 @@ side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the
 θ, θ̇ and dy. Why is backward right if D is 0?
 
 1. A layer is a formula of +, −, ·, / and of functions such as exp and √. Call each value of a function s, one more
-   letter beside those of θ, θ̇ and dy. Its derivative has the letters that there are: eᵃ has s, √a has 1/(2s), tanh a
-   has 1 − s². So D is a fraction of polynomials in these letters.
+   letter beside those of θ, θ̇ and dy. Its derivative has the letters that there are: eᵃ has s, √a has 1/(2s), log a
+   has 1/a. So D is a fraction of polynomials in these letters.
 2. If the numerator of D is 0 for all letters, the sides are equal for all numbers: backward is right wherever no
    divisor is 0.
 3. Otherwise the numerator is a polynomial that is not 0, of some degree d. Like a polynomial in one letter, which has

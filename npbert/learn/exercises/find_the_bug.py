@@ -1,6 +1,5 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-import functools
 import inspect
 import re
 from pathlib import Path
@@ -65,7 +64,6 @@ class Suspect(NamedTuple):
         return f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
 
 
-@functools.cache
 def suspects() -> dict[str, Suspect]:
     """Return the methods by letter."""
     found = {}

@@ -85,7 +85,7 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
 
 
 def _line(row: Any, digits: int = 17) -> bytes:
-    text = json.dumps(finite_or_null(row, digits=digits), ensure_ascii=False)
+    text = json.dumps(finite_or_null(row, digits), ensure_ascii=False)
     escaped = CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     return f"{escaped}\n".encode()
 
@@ -129,15 +129,15 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def finite_or_null(value: Any, *, digits: int = 17) -> Any:
+def finite_or_null(value: Any, digits: int = 17) -> Any:
     """Return a value for JSON: named tuples as objects, floats rounded to so many digits, by default to none less, and
     None, JSON's null, for one that is not finite."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {name: finite_or_null(each, digits=digits) for name, each in value.items()}
+        return {name: finite_or_null(each, digits) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [finite_or_null(each, digits=digits) for each in value]
+        return [finite_or_null(each, digits) for each in value]
     if not isinstance(value, float):
         return value
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None

@@ -20,7 +20,7 @@ from npbert.io.files import (
     read_text,
     write_where_asked,
 )
-from npbert.io.messages import CONTROL, LOGGER
+from npbert.io.messages import CONTROL, LOGGER, warn
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 """The endings of a file of JSON lines."""
@@ -96,7 +96,7 @@ def drop_rows(path: Path, *, after_step: int) -> None:
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
     with atomic_write(path) as written, written.open("wb") as file:
-        file.writelines(_line(row) for row in read_json_lines(path) if row["step"] <= after_step)
+        file.writelines(_line(row) for row in read_json_lines(path, most=sys.maxsize) if row["step"] <= after_step)
 
 
 def append_row(path: Path, step: int, row: Mapping[str, Any], *, sync: bool) -> None:
@@ -114,9 +114,11 @@ def append_row(path: Path, step: int, row: Mapping[str, Any], *, sync: bool) -> 
             os.fsync(file.fileno())
 
 
-def read_json_lines(path: Path) -> list[dict[str, Any]]:
+def read_json_lines(path: Path, *, most: int = 5000) -> list[dict[str, Any]]:
     """Return the rows of the complete lines of a file, or none without a file.
 
+    most: of rows with the same names, as many as a picture can show side by side. The last one in each of so many equal
+    parts of the steps is read, with a warning if others are left out.
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
     *complete, _ = path.read_bytes().split(b"\n") if path.is_file() else [b""]
@@ -126,7 +128,13 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
         with as_file_error(says, Exception):  # whatever else the JSON is
             row = json.loads(line)
             rows.append({"step": int(row.pop("step")), **row})
-    return rows
+    if len(rows) <= most:
+        return rows
+    width = max(1, max(row["step"] for row in rows) / most)
+    read = {(*row, row["step"] // width): row for row in rows}
+    if len(read) < len(rows):
+        warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read")
+    return list(read.values())
 
 
 def finite_or_null(value: Any, digits: int = 17) -> Any:

@@ -53,6 +53,15 @@ def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path)
     assert read_json_lines(path) == ROWS[:2], "later than the state"
 
 
+def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(tmp_path):
+    rows = [{"step": step, "loss": 1.0} if step % 10 else {"step": step, "eval_loss": 2.0} for step in range(1, 100)]
+    (tmp_path / METRICS_FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.warns(UserWarning, match=r"metrics\.jsonl has 99 rows, too many to draw: 22 of them are read$"):
+        some = read_json_lines(tmp_path / METRICS_FILE, most=12)
+    assert len([row for row in some if "loss" in row]) == 13 and some[-1] == rows[-1]
+    assert [row for row in some if "eval_loss" in row] == rows[9::10]
+
+
 @pytest.mark.parametrize("line", ["x", '{"loss": 1}', "[1]", "", '{"step": null}'])
 def test_a_line_that_is_no_row(tmp_path, line):
     (tmp_path / METRICS_FILE).write_text(f'{{"step": 1}}\n{line}\n', encoding="utf-8")

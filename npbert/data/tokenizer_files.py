@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from npbert.io import FileError, as_file_error, import_extra, one_of, read_json, read_lines
+from npbert.io import FileError, import_extra, read_json, read_lines
 from npbert.io.files import LARGEST_TOKENIZER
 
 CONFIG_FILE = "tokenizer_config.json"
@@ -64,13 +64,15 @@ def read_settings(folder: Path) -> dict[str, Any]:
         settings["added_tokens"] = read_json(folder / "added_tokens.json", may_lack=True)
     if settings.get("split_special_tokens"):
         raise FileError(f"{path}: split_special_tokens is {settings['split_special_tokens']!r}, wanted False")
+    side = settings.get("truncation_side") or "right"
+    if side not in ("left", "right"):
+        raise FileError(f"{path}: truncation_side is {side!r}, wanted 'left' or 'right'")
     model = read_json(folder / "config.json", may_lack=True)
     of_type = f"{model.get('model_type')}Tokenizer".replace("-", "").lower()  # roberta-base names no class
     usual = next((each for each in _USUAL if each.lower() == of_type), BERT)
     name = str(settings.get("tokenizer_class") or model.get("tokenizer_class") or usual).removesuffix("Fast")
-    with as_file_error(path):
-        one_of(("left", "right")).check("truncation_side", settings.get("truncation_side") or "right")
-        one_of(_USUAL).check("tokenizer_class", name)
+    if name not in _USUAL:
+        raise FileError(f"{path}: tokenizer_class is {name!r}, wanted {', '.join(_USUAL)}")
     return {**settings, "tokenizer_class": name}
 
 

@@ -58,8 +58,8 @@ NO_BERT = " is not a BERT tokenizer: "
             ("tokenizer_config.json", json.dumps({name: value}), f": {name} is {value!r}, wanted {wanted}")
             for name, value, wanted in [
                 ("split_special_tokens", True, "False"),
-                ("truncation_side", ["left"], "one of left, right"),
-                ("tokenizer_class", "T5Tokenizer", "one of BertTokenizer"),
+                ("truncation_side", ["left"], "'left' or 'right'"),
+                ("tokenizer_class", "T5Tokenizer", "BertTokenizer"),
                 *(("model_max_length", value, "a whole number") for value in (0, 12.5, "128", True)),
             ]
         ],

@@ -150,7 +150,8 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
 
     def predict(self, X: Any) -> Array:
         """Return the most probable label of each text, (N,)."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)  # before there are classes_, it raises NotFittedError
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""

@@ -60,13 +60,15 @@ class FillMask(ForTexts[list[list[Prediction]]]):
         return self.run(encodings, compute)
 
 
-def save_dialogue_model(model: BertForPreTraining, dialogue: Dialogue, folder: str | Path) -> None:
+def save_dialogue_model(
+    model: BertForPreTraining, dialogue: Dialogue, folder: str | Path, *, overwrite: bool = False
+) -> None:
     """Write the model and its words into a folder for `npbert` and transformers. (Extra: hf.)
 
     The model gets one more token, [UNK], for unknown words: the mean of all others. Its tokenizer cleans a text as
     `split_words` does: lower case, without the punctuation.
 
-    Raises: FileExistsError for a folder with another model.
+    Raises: FileExistsError for a folder with another model, unless `overwrite`.
     """
     library, tokens = import_extra("tokenizers"), [*dialogue.vocabulary.tokens, SPECIAL["unk_token"]]
     words = library.BertWordPieceTokenizer({token: number for number, token in enumerate(tokens)})
@@ -77,4 +79,4 @@ def save_dialogue_model(model: BertForPreTraining, dialogue: Dialogue, folder: s
     for old, new in zip(model.parameters(), larger.parameters(), strict=True):
         new.value[...] = old.value.mean(axis=0)
         new.value[: len(old.value)] = old.value
-    Task(larger, tokenizer).save_pretrained(folder)
+    Task(larger, tokenizer).save_pretrained(folder, overwrite=overwrite)

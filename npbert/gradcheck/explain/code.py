@@ -109,8 +109,8 @@ class Code:
         return text[start:].decode()
 
     def compiled(self, step: Function, hook: Function | None = None) -> Function:
-        """Return the runnable function. step: called with the variables in each round of a loop;
-        hook: called where an edit says so.
+        """Return the runnable function. step: called in each round of a loop, also with each value there that is
+        computed from its last one; hook: called where an edit says so.
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
@@ -125,7 +125,7 @@ class Code:
         if _LOOP.search(self.text):
             for node in (node for function in functions for node in ast.walk(function)):
                 if isinstance(node, ast.For | ast.While):
-                    node.body.insert(0, _STEPS)
+                    node.body = [_step_of(""), *node.body, *map(_step_of, _growing(node.body))]
         maker: Any = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body[0]
         maker.body = [*functions, *maker.body]
         return compile(ast.Module([maker], []), _FILE, "exec")
@@ -140,6 +140,20 @@ def _functions_in(text: bytes) -> list[ast.FunctionDef]:
     for each in functions:
         each.decorator_list = []
     return functions
+
+
+def _step_of(name: str) -> ast.stmt:
+    return ast.parse(f"{STEP}({name})").body[0]
+
+
+def _growing(body: list[ast.stmt]) -> set[str]:
+    """Return the names that a body of a loop computes from themselves, as far as known."""
+    pairs = ((each.value, target) for each in body if isinstance(each, ast.Assign) for target in each.targets)
+    return {
+        target.id
+        for value, target in pairs
+        if isinstance(target, ast.Name) and any(getattr(node, "id", "") in (target.id, HOOK) for node in ast.walk(value))
+    }
 
 
 @lru_cache(4096)
@@ -194,5 +208,4 @@ def _nothing(*args: Any, **more: Any) -> None:
     """Replaces functions that print, ask or open a file."""
 
 
-_STEPS = ast.parse(f"{STEP}(locals())").body[0]
 _SILENT = dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)

@@ -74,11 +74,13 @@ class Mending:
 
     @property
     def findings(self) -> list[Finding]:
-        """The edits so far of what is right with them, in order; none if they only make the code run. An edit that
-        changes as many outputs that stay wrong may be right by chance."""
+        """The edits so far of what is right with them, in order; none if they only make the code run. A last edit that
+        changes as many outputs that stay wrong may be right by chance; others may need an earlier one."""
         steps = [] if has_failed(self._first) and self.left else self._steps
         told = [(found, moved) for found, moved in steps if self.left.isdisjoint(found.names)]
-        return [found for found, moved in told if len(moved & self.left) < len(found.names)]
+        while told and len(told[-1][1] & self.left) >= len(told[-1][0].names):
+            told.pop()
+        return [found for found, _ in told]
 
     @property
     def left(self) -> set[str]:

@@ -142,12 +142,11 @@ class Trial:
         """True if no try is left."""
         return self.left <= 0
 
-    def step(self, env: Mapping[str, Any]) -> None:
-        """Count a round of a loop of the code. env: its variables. Raises: Failed after too many, as they do not end,
-        and for an array that grows with each."""
+    def step(self, value: Any = None) -> None:
+        """Count a round of a loop of the code. value: computed from that of the last round. Raises: Failed after too
+        many, as they do not end, and for an array that has grown too large."""
         self._rounds += 1
-        largest = max((value.size for value in env.values() if isinstance(value, np.ndarray)), default=0)
-        if self._rounds > _MOST_ROUNDS or largest > _MOST_NUMBERS:
+        if self._rounds > _MOST_ROUNDS or getattr(value, "size", 0) > _MOST_NUMBERS:
             raise Failed
 
     def look(self, function: Function, k: int) -> Outlook:

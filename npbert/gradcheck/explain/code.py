@@ -148,12 +148,12 @@ def _step_of(name: str) -> ast.stmt:
 
 def _growing(body: list[ast.stmt]) -> set[str]:
     """Return the names that a body of a loop computes from themselves, as far as known."""
-    pairs = ((each.value, target) for each in body if isinstance(each, ast.Assign) for target in each.targets)
-    return {
-        target.id
-        for value, target in pairs
-        if isinstance(target, ast.Name) and any(getattr(node, "id", "") in (target.id, HOOK) for node in ast.walk(value))
-    }
+    found = set[str]()
+    for each in (statement for statement in body if isinstance(statement, ast.Assign)):
+        read = {getattr(node, "id", "") for node in ast.walk(each.value)}
+        names = {target.id for target in each.targets if isinstance(target, ast.Name)}
+        found |= names if HOOK in read else names & read
+    return found
 
 
 @lru_cache(4096)

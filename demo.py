@@ -23,41 +23,17 @@ try:
 except ModuleNotFoundError:
     sys.exit("the demo needs NumPy: install it with `pip install -e .`, or run the demo with `uv run demo.py`")
 
-from npbert import (
-    IGNORED,
-    Adam,
-    AdamW,
-    Batch,
-    BertConfig,
-    BertForPreTraining,
-    Softmax,
-    Tape,
-    clip_by_global_norm,
-    linear_warmup_decay,
-)
 from npbert.cli import run
 from npbert.cli.command import Command
-from npbert.data import (
-    DIALOGUES,
-    IS_NEXT,
-    Dialogue,
-    all_pairs,
-    collate,
-    draw_pairs,
-    join_lines,
-    join_pair,
-    load_dialogue,
-    make_example,
-    mask_each_word,
-    split_words,
-)
+from npbert.core import IGNORED, Tape
+from npbert.data import DIALOGUES, IS_NEXT, Batch, Dialogue, collate, load_dialogue, split_words
+from npbert.data.example import all_pairs, draw_pairs, join_lines, join_pair, make_example, mask_each_word
 from npbert.inference import likely_words, save_dialogue_model
-from npbert.io.errors import POSITIVE, InputError, Wanted, at_least, one_of
-from npbert.io.extras import import_extra
-from npbert.io.files import check_writable
+from npbert.io import POSITIVE, InputError, Wanted, at_least, check_writable, import_extra, one_of, setting
 from npbert.io.messages import print_any_letter
-from npbert.io.settings import setting
-from npbert.optim import Adadelta
+from npbert.layers import Softmax
+from npbert.models import BertConfig, BertForPreTraining
+from npbert.optim import Adadelta, Adam, AdamW, clip_by_global_norm, linear_warmup_decay
 from npbert.pages.number.export import dialogue_data
 from npbert.pages.number.page import write_number_page
 
@@ -231,12 +207,11 @@ class DemoCommand(Command):
         config = BertConfig.preset(recipe.preset, vocab_size=len(dialogue.vocabulary), **recipe.config)
         model = BertForPreTraining(config, rng=rng)
         print(*dialogue.text, sep="\n")
-        count = sum(parameter.value.size for parameter in model.parameters())
         print(f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of", end=" ")
-        print(f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters")
-        print(
-            "the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of knowing nothing:\n"
-        )
+        print(f"{config.num_hidden_layers} layers, {config.hidden_size} wide,", end=" ")
+        print(f"with {model.num_parameters():,} parameters")
+        print("the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of", end=" ")
+        print("knowing nothing:\n")
         try:
             train(model, dialogue, recipe, rng)
         except KeyboardInterrupt:

@@ -126,14 +126,19 @@ def _of_right(kind: str, is_fine: bool) -> float:
     return RIGHT * (is_fine and kind not in _UNSEEN)
 
 
-def statement_edits(code: Code, statements: Sequence[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
-    """Yield every small edit of whole statements, and their moves. If its numbers are right, as in `fine`, an edit of
-    them costs more."""
+def statement_edits(
+    places: Iterable[CodePlace], vocabulary: Vocabulary, fine: Container[ast.stmt] = ()
+) -> Iterator[Edit]:
+    """Yield every small edit of whole statements, and their moves. places: in these statements, the same order. If its
+    numbers are right, as in `fine`, an edit of a statement costs more."""
+    code, place_in = vocabulary.code, {place.statement: place for place in places if not place.hidden}
+    statements = [*place_in]
     for number, each in enumerate(statements):
         before, after = statements[:number], statements[number + 1 :]
         for rule, parts in rules_for(each):
-            change = (*code.span(each), tidied(rule.made(parts)))
-            yield Edit(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
+            for drawn in vocabulary.drawn(rule.drawn, place_in[each]):
+                change = (*code.span(each), tidied(rule.made(parts, drawn)))
+                yield Edit(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
         if isinstance(each, _SIMPLE) and not isinstance(each, ast.Return):
             yield Edit(code, "extra line", [(*code.span(each), "pass")], each)
             yield from _moved_lines(code, each, before, after)

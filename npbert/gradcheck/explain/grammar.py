@@ -59,7 +59,7 @@ missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.
 expression | 2.8 | The value of this expression is wrong.
-result | 2.8 | This result is wrong, and perhaps values from which it is computed.
+result | 2.8 | This result is wrong, and perhaps what it is computed from, or what uses it.
 """
 """kind | cost | what is true"""
 
@@ -82,7 +82,7 @@ RULES = """
 extra factor: a * b → a, b; a / b → a; a // b → a; a @ b → a, b
 extra step: a ** b → a; f(a) → a; f(a, b) → a, b; f(a, axis=b) → a; f(a, axis=b, keepdims=c) → a
 extra step: a.f() → a; a.f(b) → a; a.f(b, c) → a; a.f(axis=b) → a; a.f(axis=b, keepdims=c) → a
-extra term: a + b → a, b; a - b → a, -b
+extra term: a + b → a, b; a - b → a, -b; a.copy() → np.zeros_like(a); np.copy(a) → np.zeros_like(a)
 other share: a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a
 sign: a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b; c → -c
 sign of the whole: s → -s
@@ -164,7 +164,7 @@ operator: a *= b → a /= b; a /= b → a *= b
 lengths: a += b → a = np.hypot(a, b)
 new array: a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b
 new array: a = b * c[d] + e → a = c[d] = b * c[d] + e; a = c[d] * b + e → a = c[d] = c[d] * b + e
-copy: a = b → a = b.copy(); a = b = c → a, b = (c), (c).copy()
+copy: o → o.copy(); a = b = c → a, b = (c), (c).copy()
 temporary: a[b][c, d] -= e → a[np.flatnonzero(b)[c], d] -= e; a[b][c, d] += e → a[np.flatnonzero(b)[c], d] += e
 temporary: a[b][c] -= d → a[np.flatnonzero(b)[c]] -= d; a[b][c] += d → a[np.flatnonzero(b)[c]] += d
 temporary: np.add.at(a[b], c, d) → np.add.at(a, b, d), np.add.at(a, c, d)
@@ -173,6 +173,7 @@ real array: a.copy() → a.astype(complex); a.astype(b) → a.astype(complex); n
 real array: np.zeros(a) → np.zeros(a, complex); np.zeros_like(a) → np.zeros_like(a, complex)
 repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)
 order: a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d; a, b, c = d → c, b, a = d
+index: a[:b] = c → a[I] = c; a[:b] += c → a[I] += c
 index: a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c
 comparison: a[b] = c → a[~b] = c; a[b] *= c → a[~b] *= c; a[b] /= c → a[~b] /= c
 index: a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c

@@ -24,6 +24,7 @@ from npbert.gradcheck.explain.trace import telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
+_EARLY = "In line {{}}, this is a value that the library's answer has on the way to {}: a step is missing after it."
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
 )
@@ -58,7 +59,7 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:
     ):
         return
     code = search.code
-    yield from ((edit, 1) for edit in statement_edits(code, [unknown.statement], ()))
+    yield from ((edit, 1) for edit in statement_edits([unknown], search.vocabulary))
     for whole in here:
         if whole.is_whole and whole.is_float:
             start, end = code.span(whole.expr)
@@ -90,14 +91,14 @@ def whole_edit(search: Search) -> list[Made]:
 
 
 def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
-    """Return the edit of a result; of one that is passed on from the first line that writes wrong numbers into it."""
-    is_passed_on = place.is_given and not isinstance(place.expr, ast.BinOp)
-    names = {name.id for name in names_in(place.expr)} if is_passed_on else set()
-    for wrong, array in search.unknown.items():
+    """Return the edit of a result, of the first line with wrong numbers from which it is computed."""
+    names, first = {name.id for name in names_in(place.expr)}, None
+    for wrong, array in reversed(search.unknown.items()):
         is_known = search.right.has(array)  # under another name
         if wrong.is_target and text_of(wrong.expr) in names and not is_known:
-            return Edit(search.code, "result", edit.changes, wrong.statement)
-    return replace(edit, kind="result")
+            first = wrong.statement
+            names |= {name.id for name in names_in(first)}
+    return replace(edit, kind="result", told=first)
 
 
 def _made_known(edit: Edit, search: Search) -> Made | None:
@@ -123,14 +124,19 @@ def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
             if name in now.wrong and right.any() and is_equal(value, right):
                 yield place, _LOST.format(name)
-    computing = {each.statement for each in search.reach if each.is_whole and each.is_float}
+    whole = [place for place in search.reach if place.is_whole and place.is_float]
+    computing = {place.statement for place in whole}
     for place, array in search.unknown.items():
         is_known = search.right.has(array)  # under another name
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             yield place, _NEW
-    only = [place for place in search.reach if place.is_whole and place.is_float and not search.right]
-    only = [place for place in only if not place.is_name or isinstance(place.statement, ast.Return)]
-    if only:
+    only = [place for place in whole if not place.is_name or isinstance(place.statement, ast.Return)]
+    for place, name in itertools.product(only, now.wrong & now.arrays.keys()) if search.right else ():
+        value = np.asarray(place.value)
+        names = search.right.names_of(value) if is_equal(value, now.arrays[name][0]) else set()
+        if names and "return" not in names:  # a result, which is only in another order
+            yield place, _EARLY.format(name)
+    if only and not search.right:
         last = max(place.statement.lineno for place in only)
         where = f"lines {{}} to {last}" if last > only[0].statement.lineno else "line {}"
         yield only[0], f"Look at {where}: only wrong gradients come from there."

@@ -45,7 +45,7 @@ def facts(wrong: Array, right: Array, name: str) -> Iterator[tuple[str, str]]:
     factor = float((wrong * right).sum() / (right**2).sum())
     if factor and right.size > 1 and magnitude(wrong - factor * right) <= _SAME * off.max():
         yield "factor", _times(factor)
-    yield from _places(wrong, off > _SAME * largest)
+    yield from _places(wrong, right, off > _SAME * largest)
 
 
 def _times(factor: float) -> str:
@@ -57,13 +57,16 @@ def _times(factor: float) -> str:
     return f"is {max(size, 1 / size):.4g} times too {'large' if size > 1 else 'small'}, everywhere{sign}"
 
 
-def _places(wrong: Array, is_off: Array) -> Iterator[tuple[str, str]]:
-    """Return the rows or columns with the errors, if most of their numbers are wrong; otherwise the places."""
+def _places(wrong: Array, right: Array, is_off: Array) -> Iterator[tuple[str, str]]:
+    """Return the rows or columns with the errors, if each is right in another place, or if most of their numbers are
+    wrong; otherwise the places."""
     for axis, item in enumerate(("row", "column")[: wrong.ndim]):
         off = np.flatnonzero(np.moveaxis(is_off, axis, 0).reshape(is_off.shape[axis], -1).any(axis=1))
+        where = f"{item if wrong.ndim > 1 else 'number'} {_first(off)} (counted from 0)"
+        if not _absent(np.moveaxis(wrong, axis, 0), np.moveaxis(right, axis, 0)):
+            yield "place", f"has right numbers in wrong places: {where}"
         if 0 < len(off) < is_off.shape[axis] and np.take(is_off, off, axis).mean() > 0.5:
-            places, zero = _first(off), _zero(np.take(wrong, off, axis))
-            yield "place", f"is right but for {item if wrong.ndim > 1 else 'number'} {places} (counted from 0){zero}"
+            yield "place", f"is right but for {where}{_zero(np.take(wrong, off, axis))}"
     if is_off.any() and is_off.mean() <= 0.5:
         where = f"{is_off.sum()} of its {is_off.size} numbers, at {_first(np.argwhere(is_off).tolist())}"
         yield "place", f"is right but for {where} (counted from 0){_zero(wrong[is_off])}"
@@ -94,7 +97,7 @@ def _missing_rows(wrong: Array, right: Array) -> str:
     """Return the missing rows of the right array, if all others are right; otherwise ""."""
     if wrong.ndim != right.ndim or wrong.shape[1:] != right.shape[1:]:
         return ""
-    rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in wrong)]
+    rows = _absent(right, wrong)
     if len(wrong) == len(right) or len(wrong) + len(rows) != len(right):
         return ""
     zero = "" if right[rows].any() else ", where all is 0"
@@ -102,6 +105,12 @@ def _missing_rows(wrong: Array, right: Array) -> str:
         f"it lacks row {_first(rows)} of {len(right)} (counted from 0){zero}. Start with np.zeros of the whole shape, "
         "and put your rows in their places"
     )
+
+
+def _absent(rows: Array, among: Array) -> list[int]:
+    """Return the numbers of the rows that do not occur among others."""
+    apart = np.abs(rows[:, None] - among).reshape(len(rows), len(among), -1).max(axis=2, initial=0)
+    return np.flatnonzero(apart.min(axis=1, initial=np.inf) > _SAME * magnitude(among)).tolist()
 
 
 def example(wrong: Array, right: Array) -> str:

@@ -76,6 +76,7 @@ class CodePlace:
         letters = {
             "x": is_open,
             "r": is_open and self.is_whole,
+            "o": isinstance(value, np.ndarray | list) and self.is_whole,
             "s": (self.is_float or not self.seen) and not (is_condition or isinstance(e, ast.Constant | ast.UnaryOp)),
             "m": ndim == 2 or (not self.seen and self.is_name),
             "t": ndim > 2,

@@ -2,8 +2,9 @@
 most common mistakes first; and what each makes right."""
 
 import ast
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 from typing import Any
@@ -160,24 +161,30 @@ class Search:
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
-        code, vocabulary, fine = self.code, self.vocabulary, self.fine
-        statements = list(dict.fromkeys(place.statement for place in self.places if not place.hidden))
-        computed = {name for each in statements for name in variables_of(each)[0]}
-        ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(code, statements, fine)]
-        most = max(self.reach.values(), default=0)
+        vocabulary, fine = self.vocabulary, self.fine
+        computed = {name for place in self.places if not place.hidden for name in variables_of(place.statement)[0]}
+        ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.places, vocabulary, fine)]
+        most, alike = max(self.reach.values(), default=0), defaultdict[Any, dict[CodePlace, Edit]](dict)
         for place, moves in self.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
-            changes = edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine)
-            ranked += [(edit.rank, [edit], place) for edit in changes]
+            for edit in edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine):
+                ranked.append((edit.rank, [edit], place))
+                alike[edit.kind, edit.old, edit.new][place] = edit
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
             for kind in kinds:
                 if kind not in CHANGES:
                     cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
                     ranked.append((rank, self._additions(place, kind), place))
+        for edits in alike.values():
+            (place, edit), *others = edits.items()
+            if others:  # a mistake made more than once
+                changes = [change for each in edits.values() for change in each.changes]
+                both = replace(edit, changes=changes, told=place.statement)
+                ranked.append((both.rank, [both], None))
         return deque(sorted(ranked, key=itemgetter(0)))
 
     def _additions(self, place: CodePlace, kind: str) -> Iterator[Edit]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.display import titled, with_title
-from npbert.gradcheck.explain.finding import Finding, describe
+from npbert.gradcheck.explain.finding import Finding, describe_all
 from npbert.gradcheck.inputs import Outputs, magnitude
 
 EXACT = "exact arithmetic"
@@ -185,7 +185,7 @@ class Report:
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
         if self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}."]
-        lines = [*(describe(each, edit=True) for each in self.diagnosis), *worst]
+        lines = [*describe_all(self.diagnosis), *worst]
         if not self.ok:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)

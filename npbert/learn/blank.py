@@ -19,7 +19,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain.variations import VARIATIONS
-from npbert.learn.verdict import IN_NUMPY, Verdict, entries
+from npbert.learn.texts import IN_NUMPY, entries
+from npbert.learn.verdict import Verdict
 
 _GIVEN = ("tape.take(", "check_like(")
 Numbers = dict[str, Array]

@@ -20,8 +20,8 @@ from npbert.data import (
 )
 from npbert.io import read_text
 from npbert.learn.exercise import Exercise
+from npbert.learn.failure import attempt, load
 from npbert.learn.printing import indented
-from npbert.learn.verdict import attempt, load
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 

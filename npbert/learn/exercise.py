@@ -16,7 +16,7 @@ With several blanks, each has its own sections: "== asked AdamW".
 from dataclasses import dataclass, replace
 
 from npbert.learn.blank import Blank
-from npbert.learn.verdict import sections
+from npbert.learn.texts import sections
 
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 

@@ -32,8 +32,9 @@ from npbert.gradcheck.explain.trial import Sample, is_number, quiet
 from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank, Numbers
+from npbert.learn.failure import failure_of
 from npbert.learn.layer import broken_promise
-from npbert.learn.verdict import Verdict, are_right, failure_of, numbered, sentence
+from npbert.learn.verdict import Verdict, are_right, numbered, sentence
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
@@ -185,6 +186,8 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
+    # The likeliest first: a slip, a line, something left out, several lines; then again without the edits that led
+    # nowhere; last, whole results of the right code.
     own = Mending(code, compared.function, compared.samples, forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=[1]).run(_ADDITIONS).rewrite(_SEVERAL, lines=[2, 3])
     own.retry().run(_ADDITIONS).retry().replace(_LINES)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from npbert.gradcheck.explain.finding import describe, describe_edit
+from npbert.gradcheck.explain.finding import describe_all, describe_edit
 from npbert.io import read_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
@@ -66,7 +66,7 @@ def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], comman
             return line(exercise, found)
         if not found.findings:
             return indented("No small change that makes it right was found. The third hint gives the formula.")
-        return "\n\n".join(indented(describe(finding, edit=True)) for finding in found.findings)
+        return "\n\n".join(map(indented, describe_all(found.findings)))
     head = f"{exercise.code} {exercise.title}, hint {number} of 3"
     after = command.format(f"hint {exercise.code} {number + 1}")
     more = f"For the next hint: {after}"

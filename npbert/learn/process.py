@@ -26,8 +26,9 @@ from npbert.io import FileError, printable, read_text
 from npbert.learn.blank import definitions
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL
+from npbert.learn.failure import attempt, load
 from npbert.learn.judge import judge
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right, attempt, load, sentence
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right, sentence
 
 MOST_PRINTED = 2000
 _AGAIN = (

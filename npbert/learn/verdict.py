@@ -1,27 +1,13 @@
-"""Verdict: the result for one blank or the whole file. attempt: runs a learner's code, and returns the verdict on the
-exception that stops it, with advice: most of it is in exercises/every.txt. sections, entries: read the texts of
-`exercises/`: sections that begin with "== NAME", some of them with entries "key → text"."""
+"""Verdict: the result for one blank or the whole file."""
 
-import linecache
 import re
-import sys
-import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import FrameType, ModuleType
-from typing import Any
 
-import numpy as np
-
-import npbert
-from npbert.gradcheck import Finding, GradientError
-from npbert.io import did_you_mean, read_text
+from npbert.gradcheck import Finding
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
-MOST_NAMES = 6
-MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
-_ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
+_MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
@@ -56,142 +42,10 @@ def numbered(verdicts: Sequence[Verdict]) -> Verdict:
 def are_right(names: Sequence[str]) -> str:
     """Return a sentence on these names; "" for none, or too many."""
     are = "is" if len(names) == 1 else "are"
-    return f"{', '.join(names)} {are} right." if 0 < len(names) < MOST_NAMES else ""
-
-
-def sections(slug: str) -> dict[str, str]:
-    """Return the sections of a text by name, "" for the first."""
-    text = read_text(Path(__file__).with_name("exercises") / f"{slug}.txt")
-    parts = (part.partition("\n") for part in f"\n{text}".split("\n== "))
-    return {name: body.strip("\n") for name, _, body in parts}
-
-
-def entries(section: str) -> dict[str, str]:
-    """Return the texts of a section by their keys."""
-    return {key: " ".join(value.split()) for key, value in _ENTRY.findall(section)}
-
-
-_EVERY = sections("every")
-IN_NUMPY = entries(_EVERY["numpy"])
-"""Helpers of the chapters and of the library, in plain NumPy."""
-_ADVICE = entries(_EVERY["advice"])
-"""The advice for each pattern of an error."""
-
-
-def attempt(call: Callable[[], Any], *files: str) -> Any:
-    """Return call(), or the Verdict on the exception that stops it. files: the learner's"""
-    try:
-        with np.errstate(all="ignore"):
-            return call()
-    except (Exception, SystemExit) as error:
-        return failure_of(error, *files)
-
-
-def failure_of(
-    error: Any,
-    *files: str,
-    given: Collection[str] = (),
-    advice: Mapping[str, str] = {},
-) -> Verdict:
-    """Return the verdict on an exception, with the last of the learner's lines in its traceback.
-
-    files: the learner's files
-    given: functions in them that the learner did not write; it names the line that called these
-    advice: of the exercise, by a pattern of the error
-    """
-    if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
-        error = error.__cause__
-    frame, line = _place_of(error, files, given)
-    where, code, shapes, known = "The code", "", "", list[str]()
-    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "no message"
-    if "gufunc" in message or "remapped shapes" in message:
-        message = "the shapes do not fit"
-    if frame is not None:
-        file, known = frame.f_code.co_filename, [*frame.f_locals, *frame.f_globals]
-        where = f"Line {line} of {file}" if len(files) > 1 else f"Line {line}"
-        linecache.checkcache(file)
-        code = linecache.getline(file, line).strip()
-        shapes = visible_shapes(frame.f_locals, code)
-    kind = type(error).__name__
-    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", known, advice)
-    if isinstance(error, NotImplementedError) and code.startswith("raise"):
-        left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
-        return Verdict(left, "Replace that line by your code.")
-    if isinstance(error, GradientError):
-        return Verdict(sentence(message), helps)
-    shown = f"{line:>4}:  {code}" if line else ""
-    arrays = f"Its arrays: {shapes}" if shapes else ""
-    return Verdict(f"{where} stops with {kind}: {message}").because_of(shown, helps, arrays)
-
-
-def _place_of(error: BaseException, files: tuple[str, ...], given: Collection[str]) -> tuple[FrameType | None, int]:
-    """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
-    places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
-    own = [each for each in places if each[0].f_code.co_name not in given]
-    return [(None, 0), *places, *own][-1]
-
-
-def load(path: Path, text: str) -> ModuleType | Verdict:
-    """Return the file as a module, or the verdict on it. Raises: SyntaxError."""
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
-    code = compile(text, str(path), "exec")
-    return attempt(lambda: exec(code, vars(module)), str(path)) or module
-
-
-def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
-    """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
-    `code` first."""
-    seen = dict(variables)
-    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
-        seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    shown = {
-        name: getattr(value, "shape", None)
-        for name, value in seen.items()
-        if isinstance(value, np.ndarray | None) and not name.startswith("__")
-    }
-    names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
-    return ", ".join(f"{name} {shown[name]}" for name in names[:MOST_SHAPES])
+    return f"{', '.join(names)} {are} right." if 0 < len(names) < _MOST_NAMES else ""
 
 
 def sentence(text: str) -> str:
     """Return the text with a capital and a full stop; names such as dx, y or value_and_slope keep their case."""
     begun = text if re.match(r"(d\w*|[xyp]|\w+_\w+)\b", text) else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."
-
-
-def help_with(error: BaseException, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
-    """Return advice, or "".
-
-    said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
-    the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
-    """
-    is_name = type(error) is NameError
-    for pattern, text in (advice if is_name else {**advice, **_ADVICE}).items():
-        if match := re.search(pattern, said):
-            return match.expand(text)
-    if isinstance(error, AttributeError):
-        return _did_you_mean(error.name or "", dir(error.obj))
-    return _missing(error.name or "", known) if type(error) is NameError else ""
-
-
-def _missing(name: str, known: Sequence[str]) -> str:
-    if name in IN_NUMPY:
-        return f"It is a helper of the library: {IN_NUMPY[name]}."
-    if line := import_of(name):
-        return f"Write `{line}` at the top of the file."
-    in_numpy = f"Did you mean np.{name}?" if not name.startswith("_") and hasattr(np, name) else ""
-    return _did_you_mean(name, known) or in_numpy
-
-
-def _did_you_mean(name: str, known: Sequence[str]) -> str:
-    return did_you_mean(name, [each for each in known if not each.startswith("__")]).replace("; d", "D")
-
-
-def import_of(name: str) -> str:
-    """Return the import of a public name of npbert, of NumPy or of a module of Python; "" for any other name."""
-    if name in vars(npbert)["__all__"]:
-        return f"from npbert import {name}"
-    if name == "np":
-        return "import numpy as np"
-    return f"import {name}" if name in sys.stdlib_module_names else ""

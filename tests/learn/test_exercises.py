@@ -13,8 +13,8 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.exercises import ALL, EXERCISES
+from npbert.learn.failure import attempt, load
 from npbert.learn.judge import Comparison, judge as judged
-from npbert.learn.verdict import attempt, load
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
 

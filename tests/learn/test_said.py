@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npbert.learn import WRONG
-from npbert.learn.verdict import import_of
+from npbert.learn.failure import import_of
 from tests.learn.answers import answered, edited, right, right_answer
 from tests.tables import one_in
 

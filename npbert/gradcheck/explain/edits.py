@@ -81,9 +81,13 @@ class Edit:
         at = len(self.new) - (self.told is None)  # before the last bracket of an expression
         return self.code.edited([(*self.span, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
+    def parts(self) -> list[Edit]:
+        """Return the edits to show: of each expression by itself, if there are several."""
+        return [self] if self.told else [replace(self, changes=[change]).tidied() for change in self.changes]
+
     def tidied(self) -> Edit:
         """Return the edit without needless brackets."""
-        if self.told:
+        if self.told or len(self.changes) > 1:
             return self
         new = tidied(self.new)
         bare, around = (replace(self, changes=[(*self.span, text)]) for text in (new, f"({new})"))

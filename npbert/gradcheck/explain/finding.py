@@ -1,6 +1,7 @@
-"""Finding: an explanation of a wrong gradient, as data. describe: words it."""
+"""Finding: an explanation of a wrong gradient, as data. describe, describe_all: word it."""
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npbert.gradcheck.explain.code import Code, tidied
@@ -50,17 +51,23 @@ class Finding:
         return bool(self.line) and self.kind != UNKNOWN
 
 
-def describe(finding: Finding, *, edit: bool = False) -> str:
-    """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
-    right. Without an edit, only the cause and the place, if one is known."""
+def describe_all(findings: Sequence[Finding]) -> list[str]:
+    """Return each finding in words, with the change that makes it right, alone or with those of the same subject."""
+    subjects, told = [each.subject for each in findings], []
+    for each in findings:
+        change = describe_edit(each, of_several=subjects.count(each.subject) > 1) if each.is_edit else ""
+        told.append(f"{describe(each)}\n{change}".rstrip())
+    return told
+
+
+def describe(finding: Finding) -> str:
+    """Return the line with the place marked, the kind and the cause. Without an edit, only the cause and the place, if
+    one is known."""
     if not finding.is_edit:
         told = f"In {finding.file}, {finding.cause[:1].lower()}{finding.cause[1:]}" if finding.file else finding.cause
         return f"{told}\n{_marked(finding)}".rstrip()
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
-    parts = [f"{_are(finding)} wrong; line {line} ({finding.kind}):", _marked(finding), finding.cause]
-    if edit:
-        parts.append(describe_edit(finding))
-    return "\n".join(parts)
+    return f"{_are(finding)} wrong; line {line} ({finding.kind}):\n{_marked(finding)}\n{finding.cause}"
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:

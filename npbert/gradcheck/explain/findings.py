@@ -18,7 +18,7 @@ from npbert.gradcheck.contract import check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import prove
-from npbert.gradcheck.explain.finding import Finding, d, describe
+from npbert.gradcheck.explain.finding import Finding, d, describe_all
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, example, facts
 from npbert.gradcheck.explain.repair import TRIES
@@ -61,7 +61,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
 
 def _with_edits(told: str, function: ScalarFunction) -> str:
     """Return the sentence, and the edits that make the layer right."""
-    return "\n".join([told, *(describe(edit, edit=True) for edit in mended(function))])
+    return "\n".join([told, *describe_all(mended(function))])
 
 
 def explained(report: Report, function: ScalarFunction, broken: PromiseError | None) -> Report:

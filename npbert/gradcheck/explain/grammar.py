@@ -173,12 +173,11 @@ real array: a.copy() → a.astype(complex); a.astype(b) → a.astype(complex); n
 real array: np.zeros(a) → np.zeros(a, complex); np.zeros_like(a) → np.zeros_like(a, complex)
 repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)
 order: a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d; a, b, c = d → c, b, a = d
-index: a[:b] = c → a[I] = c; a[:b] += c → a[I] += c
 index: a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c
 comparison: a[b] = c → a[~b] = c; a[b] *= c → a[~b] *= c; a[b] /= c → a[~b] /= c
 index: a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c
 index: a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c
-index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c
+index: a[:b] = c → a[I] = c; a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c
 """
 """kind: pattern → replacement, …; pattern → … A pattern that is a statement has one replacement."""
 

@@ -117,7 +117,8 @@ class Mending:
         while self.left and (chain := found(self._search)):
             last, after = chain[-1]
             outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-            self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit, _ in chain]
+            edits = [part for edit, _ in chain for part in edit.parts()]
+            self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit in edits]
             self._now = after
             if self.left:
                 self._search = self._begun(last.applied, after)

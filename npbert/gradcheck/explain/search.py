@@ -112,7 +112,12 @@ class Search:
         if mended_by([now], [then]):
             edit = edit.tidied()
             after = self.trial.looks(edit.applied)
-            if mended_by(self.now, after):
+            if mended := mended_by(self.now, after):
+                for change in edit.changes if len(edit.parts()) > 1 else ():
+                    less = replace(edit, changes=[each for each in edit.changes if each != change])
+                    others = self.trial.looks(less.applied)
+                    if mended <= mended_by(self.now, others):
+                        edit, after = less, others
                 return edit, after
         return None
 
@@ -164,7 +169,7 @@ class Search:
         vocabulary, fine = self.vocabulary, self.fine
         computed = {name for place in self.places if not place.hidden for name in variables_of(place.statement)[0]}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.places, vocabulary, fine)]
-        most, alike = max(self.reach.values(), default=0), defaultdict[Any, dict[CodePlace, Edit]](dict)
+        most, alike = max(self.reach.values(), default=0), defaultdict[Any, dict[Any, Edit]](dict)
         for place, moves in self.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
@@ -172,7 +177,7 @@ class Search:
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             for edit in edits_of(place, vocabulary, CHANGES, more + elsewhere, is_fine=is_fine):
                 ranked.append((edit.rank, [edit], place))
-                alike[edit.kind, edit.old, edit.new][place] = edit
+                alike[edit.kind, edit.old, edit.new][edit.span] = edit
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
             for kind in kinds:
                 if kind not in CHANGES:
@@ -180,11 +185,10 @@ class Search:
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
                     ranked.append((rank, self._additions(place, kind), place))
         for edits in alike.values():
-            (place, edit), *others = edits.items()
+            edit, *others = edits.values()
             if others:  # a mistake made more than once
-                changes = [change for each in edits.values() for change in each.changes]
-                both = replace(edit, changes=changes, told=place.statement)
-                ranked.append((both.rank, [both], None))
+                all_of_them = replace(edit, changes=[change for each in edits.values() for change in each.changes])
+                ranked.append((all_of_them.rank, [all_of_them], None))
         return deque(sorted(ranked, key=itemgetter(0)))
 
     def _additions(self, place: CodePlace, kind: str) -> Iterator[Edit]:

@@ -91,13 +91,18 @@ def whole_edit(search: Search) -> list[Made]:
 
 
 def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
-    """Return the edit of a result, of the first line with wrong numbers from which it is computed."""
+    """Return the edit of a result: of the first line that writes wrong numbers into it, if it is only passed on; or of
+    a line before that only chooses wrong ones, such as the wrong half of an array."""
     names, first = {name.id for name in names_in(place.expr)}, None
+    passed_on = names.copy() if place.is_given and not isinstance(place.expr, ast.BinOp) else set()
+    computing = {each.statement for each in search.places if each.is_float and isinstance(each.expr, ast.BinOp)}
     for wrong, array in reversed(search.unknown.items()):
-        is_known = search.right.has(array)  # under another name
-        if wrong.is_target and text_of(wrong.expr) in names and not is_known:
-            first = wrong.statement
-            names |= {name.id for name in names_in(first)}
+        name, statement = text_of(wrong.expr), wrong.statement
+        if wrong.is_target and name in names and not search.right.has(array):  # under no other name
+            names |= {each.id for each in names_in(statement)}
+            chooses = statement not in computing and not isinstance(statement, ast.AugAssign)
+            if chooses or name in passed_on:
+                first = statement
     return replace(edit, kind="result", told=first)
 
 

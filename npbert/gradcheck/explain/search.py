@@ -187,7 +187,8 @@ class Search:
         for edits in alike.values():
             edit, *others = edits.values()
             if others:  # a mistake made more than once
-                all_of_them = replace(edit, changes=[change for each in edits.values() for change in each.changes])
+                changes = [change for each in edits.values() for change in each.changes]
+                all_of_them = replace(edit, changes=changes, more=RIGHT)
                 ranked.append((all_of_them.rank, [all_of_them], None))
         return deque(sorted(ranked, key=itemgetter(0)))
 

@@ -60,11 +60,11 @@ class FolderCommand(Command):
         if written:
             print(f"Wrote {counted(len(written), 'exercise')} into {self.place.resolve()}.")
         else:
-            print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.\nTo begin one again, delete its file first.")
+            print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.")
         print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
         print(f"  {self.command.format(f'check {first.code}')}        check your answer")
         print(f"  {self.command.format('check --watch')}   check whenever you save a file")
-        print(f"  {self.command.format(f'hint {first.code}')}         show a hint")
+        print(f"  {self.command.format(f'hint {first.code}')}         show a hint\n\nTo redo one, delete its file.")
 
 
 class LearnCommand(FolderCommand):

@@ -45,9 +45,9 @@ def check_parameters(model: Layer, step: int) -> None:
 
 @dataclass
 class Progress:
-    """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch, a
-    `Position` (the number of its group, and its number in the group); the results of evaluations; the losses since the
-    last line of the log; and the number of steps, which may change when it continues."""
+    """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch,
+    a `Position` (the number of its group, and its number in the group); the results of evaluations; the losses since
+    the last line of the log; and the number of steps, which may change when it continues."""
 
     seed: int
     epoch: int = 0

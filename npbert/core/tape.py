@@ -49,8 +49,8 @@ class Tape:
             self.entries.append(Entry(layer, values, [*self.under_way, layer][0]))
 
     def take(self, layer: Any) -> Any:
-        """Take off what `layer` kept last: a value, or a tuple of several. The tape lets go of it, so backward frees its
-        memory when it returns.
+        """Take off what `layer` kept last: a value, or a tuple of several. The tape lets go of it, so its
+        memory is free once backward returns.
 
         Raises: TapeError if something else is on top, or nothing."""
         if self.entries and self.entries[-1].layer is layer:

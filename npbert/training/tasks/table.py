@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from npbert.data import read_table
 from npbert.data.task_files import DELIMITER
-from npbert.io import FileError, Place, Sentence, Setting, Settings, Wanted, at_least, listed, one_of, setting
+from npbert.io import FileError, Place, Setting, Settings, Wanted, at_least, listed, one_of, setting
 from npbert.models import LOSSES, POOLINGS
 
 _TOO_MANY = 100
@@ -121,19 +121,19 @@ def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], s
         owners += [owner] * len(chosen)
     is_header = settings.first_row == "header"
     rows = read_table(path, names, delimiter=settings.delimiter, header=is_header)
-    hint: Sentence = ""
+    hint = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
         header, example = (Setting("first_row", what) for what in ("header", "example"))
-        hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
+        hint = f"; if this row has the names of the columns, give {header}; if it is an example, {example}"
         first, *others = (row.values[0] for row in rows)
         is_alone = first not in others and len(set(others)) < len(others)  # while others occur more than once
         if wanted["label"] is LABEL and is_alone and not NUMBER.allows(first):
-            raise FileError(f"no other row has the label {first!r}", where=rows[0].place, hint=hint)
+            raise FileError(f"{rows[0].place}: no other row has the label {first!r}{hint}")
     for row in rows:
         for owner, value in zip(owners, row.values, strict=True):
             if not wanted[owner].allows(value):
                 says = f"the {owner.replace('_', ' ')} is {listed([value])}, wanted {wanted[owner].words}"
-                raise FileError(says, where=row.place, hint=hint if row is rows[0] else "")
+                raise FileError(f"{row.place}: {says}{hint if row is rows[0] else ''}")
     return [row.values for row in rows]
 
 
@@ -146,5 +146,5 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     known = tuple(sorted(set(names), key=int if are_whole else None))
     if len(known) > _TOO_MANY and 2 * len(known) > len(names):
         says = f"{len(known):,} different labels for {len(names):,} examples are too many: {listed(known)}"
-        raise FileError(says, where=Place(path), hint=(Setting("label"), " names the column of the labels"))
+        raise FileError(f"{Place(path)}: {says}; {Setting('label')} names the column of the labels")
     return known

@@ -138,7 +138,7 @@ def test_answers_are_shown_in_their_passage(tokenizer):
     gold, before, after = "the right answer", "before " * 50, " after" * 50
     question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)), GoldAnswer("answer", 0)))
     task, said = QuestionAnswering(Planted(tokenizer), tokenizer), {"answer": 0.9, "the": 0.5, "before": 0.8}
-    task.best = lambda windows, scores, passage, count: [AnswerSpan(*scores[0], 0, 0)]
+    task.best = lambda _, scores, *more: [AnswerSpan(*scores[0], 0, 0)]
     shown = task.report_row(list(said.items()), [Labelled(question._replace(id=text), 0) for text in said])
     assert (shown["kind"], shown["wrong"]) == ("answers", 2), "one of the gold answers will do"
     far, near = shown["worst"]

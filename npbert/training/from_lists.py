@@ -118,7 +118,7 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
         row = dict(zip((*given, *names), (*values, *parts), strict=False))
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
             says = f"{text!r:.60}, wanted a text, or as many as in the first row"
-            raise InputError(says, where=Place(str(path), number))
+            raise InputError(f"{Place(str(path), number)}: {says}")
         rows.append(row)
     return rows
 
@@ -136,5 +136,5 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
 def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
     """Return the list and the row, from 0, instead of the file and the line."""
     if not isinstance(named, Place) or named.path not in lists:
-        return str(named)
+        return ""
     return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]

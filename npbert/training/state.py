@@ -156,12 +156,12 @@ class Resumable:
             progress = Progress(**head["progress"])
             progress.place = Position(*progress.place)  # a list in JSON
         if others := differences(settings, self._settings()):
-            says = f"{folder} has a run with other settings, {others[0]}"
-            raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
+            fix = "to continue it, give its settings; for a new run, choose another folder"
+            raise FileError(f"{folder} has a run with other settings, {others[0]}; {fix}")
         changes = "; ".join(differences(reads, self.inputs)[:_SHOWN])
         if changes and not changed_data:
-            says = f"{folder} has a run with other data: {changes}"
-            raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
+            fix = f"to continue with the new data, give {Setting('changed_data')}"
+            raise FileError(f"{folder} has a run with other data: {changes}; {fix}")
         before = progress.total_steps
         if changes:
             progress = Progress(progress.seed, progress.epoch, progress.place)

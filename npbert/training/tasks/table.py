@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from npbert.data import read_table
 from npbert.data.task_files import DELIMITER
-from npbert.io import FileError, Place, Sentence, Setting, Settings, Wanted, at_least, listed, one_of, setting
+from npbert.io import FileError, Place, Setting, Settings, Wanted, at_least, listed, one_of, setting
 from npbert.io.settings import ANY
 from npbert.models import LOSSES, POOLINGS
 
@@ -144,20 +144,20 @@ def read_rows(
         owners += [owner] * len(chosen)
     is_header = settings.first_row == "header"
     table = read_table(path, names, delimiter=settings.delimiter, header=is_header)
-    hint: Sentence = ""
+    hint = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
         header, example = (Setting("first_row", what) for what in ("header", "example"))
-        hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
+        hint = f"; if this row has the names of the columns, give {header}; if it is an example, {example}"
         first, *others = (row.values[0] for row in table)
         is_alone = first not in others and len(set(others)) < len(others)  # while others occur more than once
         if label is LABEL and is_alone and not NUMBER.allows(first):
-            raise FileError(f"no other row has the label {first!r}", where=table[0].place, hint=hint)
+            raise FileError(f"{table[0].place}: no other row has the label {first!r}{hint}")
     rows = []
     for values, place in table:
         for owner, value in zip(owners, values, strict=True):
             if not values_of[owner].allows(value):
                 says = f"the {owner.replace('_', ' ')} is {listed([value])}, wanted {values_of[owner].words}"
-                raise FileError(says, where=place, hint=hint if place is table[0].place else "")
+                raise FileError(f"{place}: {says}{hint if place is table[0].place else ''}")
         given = list(values)
         target = number(given.pop(0)) if "label" in owners else 0.0
         weight = float(given.pop()) if settings.sample_weight else 1.0
@@ -174,5 +174,5 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     known = tuple(sorted(set(names), key=int if are_whole else None))
     if len(known) > _TOO_MANY and 2 * len(known) > len(names):
         says = f"{len(known):,} different labels for {len(names):,} examples are too many: {listed(known)}"
-        raise FileError(says, where=Place(path), hint=(Setting("label"), " names the column of the labels"))
+        raise FileError(f"{Place(path)}: {says}; {Setting('label')} names the column of the labels")
     return known

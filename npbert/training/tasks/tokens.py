@@ -44,8 +44,8 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
-                hint = "for tags of another kind, give ", Setting("task", "pos")
-                raise FileError(f"{place} on: {error}", hint=hint) from error
+                fix = f"for tags of another kind, give {Setting('task', 'pos')}"
+                raise FileError(f"{place} on: {error}; {fix}") from error
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 says = f"the label is {listed(unknown)}, wanted {known_label(known).words}"

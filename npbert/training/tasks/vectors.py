@@ -61,8 +61,8 @@ class SentenceVectors(GroupedTask):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         if settings.loss not in ("", *cls.losses):
-            hint = Setting("label"), " names the column of a score; without it, texts match or not"
-            raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
+            hint = f"{Setting('label')} names the column of a score; without it, texts match or not"
+            raise InputError("loss", settings.loss, f"{' or '.join(cls.losses)}; {hint}")
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError("batch_size", settings.batch_size, wanted)

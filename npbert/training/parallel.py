@@ -184,6 +184,8 @@ class Shares:
         """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
         shares.
 
+        It only adds: each gradient already has the weight n/N of its part (`gradients_of`).
+
         The norm is the same for any number of processes, as a share ends with a block.
         """
         communicator, terms = self.communicator, Sums()

@@ -198,7 +198,7 @@ class Resumable:
             whole = (file.read(f"{kind}.{name}") for name in shares.names)
             for array, part in zip(own, shares.cut(whole, self.communicator.rank), strict=True):
                 array[...] = part.reshape(array.shape)
-        shares.spread_values()
+        shares.spread("value")
 
 
 def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:

@@ -1,4 +1,4 @@
-"""as_layer: turns the code to check into a layer, and finds the inputs with a gradient. KINDS: the ways to write
+"""function_of: turns the code to check into a layer, and finds the inputs with a gradient. KINDS: the ways to write
 functions."""
 
 import inspect
@@ -16,29 +16,43 @@ from npbert.gradcheck.engine import form_of_engine, values_in
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.forms import Form, as_array, is_tensor, plain
 from npbert.gradcheck.forward import check_moves
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.gradients import Grads, find
-from npbert.gradcheck.inputs import Function, Outputs, as_list, asked, mapped, names_given
+from npbert.gradcheck.inputs import Function, Rng, as_list, asked, mapped, names_given
+from npbert.gradcheck.restoring import everything_restored
 
 
-def as_layer(
-    given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
-) -> tuple[Any, Outputs]:
-    """Return a layer for the given code, and its inputs as float64 arrays. An npbert layer stays unchanged.
+@contextmanager
+def function_of(
+    given: Any,
+    inputs: Sequence[Any],
+    rng: Rng,
+    seed: int,
+    wrt: Sequence[str] | None = None,
+    grads: Grads | None = None,
+) -> Iterator[ScalarFunction]:
+    """Give a layer for the given code as a function of its numbers, with inputs as float64 arrays; afterwards restore
+    the program. An npbert layer stays unchanged.
 
     given: see `check_gradients`; two functions may also be two arguments.
     wrt: the names of the inputs with a gradient. By default they follow from backward's result: a gradient for each
     input (or None), for each array of floats, or for each array and float; for a loss, for the first inputs with these
     shapes.
 
-    Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous.
+    Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous, or without a number
+    to check.
     """
-    if _has_tape(given):
-        return given, tuple(inputs)
-    form = _form(given, inputs)
-    find(form, grads or {}, wrt)
-    values = mapped(as_array, tuple(form.values.values()))
-    check_moves(form, values)
-    return form, values
+    with everything_restored(given, *inputs):
+        layer, values = given, inputs
+        if not _has_tape(given):
+            layer = _form(given, inputs)
+            find(layer, grads or {}, wrt)
+            values = mapped(as_array, [*layer.values.values()])
+            check_moves(layer, values)
+        function = ScalarFunction(layer, values, rng, seed)
+        if not function.size:
+            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
+        yield function
 
 
 def _form(given: Any, inputs: Sequence[Any]) -> Form:

@@ -182,13 +182,13 @@ def decode(data: bytes, place: Place) -> str:
         *before, line = error.object[: error.start].split(b"\n")  # without the byte-order mark
         where = place._replace(line=max(1, place.line) + len(before))
         says = f"byte {len(line) + 1} of the line (0x{error.object[error.start]:02x}) is not UTF-8"
-        raise FileError(says, where=where, hint=HOW_TO_ENCODE) from error
+        raise FileError(f"{where}: {says}; {HOW_TO_ENCODE}") from error
 
 
 def parse_json(text: str, place: Place, kind: type = dict, hint: str = "") -> Any:
     """Return the object, or with kind=list the list, in a JSON text, from a file or from one line of it.
 
-    hint: the fix for another kind.
+    hint: the end of the error for another kind, with a fix.
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
     with thousands of digits or half of a character (a lone surrogate); and for another kind.
     """
@@ -198,10 +198,10 @@ def parse_json(text: str, place: Place, kind: type = dict, hint: str = "") -> An
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         where = place if place.line else place._replace(line=getattr(error, "lineno", 0))
-        raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=where) from error
+        raise FileError(f"{where}: not valid JSON: {getattr(error, 'msg', error)}") from error
     if not isinstance(value, kind):
         wanted = "an object" if kind is dict else "a list"
-        raise FileError(f"it is a JSON {type(value).__name__}, wanted {wanted}", where=place, hint=hint)
+        raise FileError(f"{place}: it is a JSON {type(value).__name__}, wanted {wanted}{hint}")
     return value
 
 

@@ -93,10 +93,10 @@ class Finetuning(TrainingRun):
         self._labels = labels = tuple(known or ())
         if len(labels) == 1:
             says = f"all labels are {labels[0]!r}, wanted at least two different ones"
-            raise FileError(says, where=Place(settings.train))
+            raise FileError(f"{Place(settings.train)}: {says}")
         if metric == "f1" and kind is TextClassification and len(labels) != 2 and not settings.positive:
-            hint = Setting("positive"), " names the label of f1"
-            raise InputError("metric", "f1", f"another for {len(labels)} labels", hint=hint)
+            hint = f"{Setting('positive')} names the label of f1"
+            raise InputError("metric", "f1", f"another for {len(labels)} labels; {hint}")
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
         places = Place(settings.held_out), Place(settings.train)
         warn_of_known(set(map(repr, held_out)), set(map(repr, rows)), "row", *places)

@@ -92,7 +92,7 @@ class Finetuning(TrainingRun):
         rows, known = kind.read(settings.train, settings)
         self._labels = labels = tuple(known or ())
         if len(labels) == 1:
-            says = f"all labels are {labels[0]!r}, wanted at least two different ones"
+            says = f"all labels are {labels[0]!r}, wanted at least two classes"
             raise FileError(f"{Place(settings.train)}: {says}")
         if metric == "f1" and kind is TextClassification and len(labels) != 2 and not settings.positive:
             hint = f"{Setting('positive')} names the label of f1"

@@ -134,13 +134,11 @@ def read_rows(
     that seems to name the columns; OSError.
     """
     values_of = {"label": label, **dict.fromkeys(texts, wanted), "sample_weight": WEIGHT}
-    names: list[str] = []  # of the columns, or their numbers
-    owners: list[str] = []  # the setting of each
+    columns = []  # each as the setting that names it, and its name or number
     for owner in values_of:
         column = getattr(settings, owner) or ("1" if owner == second else ())
-        chosen = [column] if isinstance(column, str) else column
-        names += chosen
-        owners += [owner] * len(chosen)
+        columns += [(owner, name) for name in ([column] if isinstance(column, str) else column)]
+    owners, names = zip(*columns, strict=True)
     is_header = settings.first_row == "header"
     table = read_table(path, names, delimiter=settings.delimiter, header=is_header)
     hint = ""

@@ -7,15 +7,7 @@ import numpy as np
 
 from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
-from npbert.layers import (
-    Dropout,
-    Identity,
-    Linear,
-    Loss,
-    MeanSquaredError,
-    SoftmaxCrossEntropy,
-    WeightedCrossEntropy,
-)
+from npbert.layers import Dropout, Identity, Linear, Loss, MeanSquaredError, SoftmaxCrossEntropy, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads

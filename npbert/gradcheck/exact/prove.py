@@ -20,7 +20,8 @@ side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the
    (Schwartz 1980, Zippel 1979.)
 4. The letters are drawn from whole numbers on a clock with P hours, where nothing is rounded (`field.py`). P has 118
    bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
-   passes in about one of 10³³ trials.
+   passes in at most about one of 10³³ trials. If roots are missing at a point, up to 64 points are tried until one
+   holds, so the bound is 64 times as large.
 
 The letters are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both hold for
 the real functions, so they only let more right backwards pass.

@@ -97,7 +97,6 @@ class TaskSettings(Settings):
         0,
         "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
         "if that is smaller, and in an evaluation as in training",
-        value="TOKENS",
         wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
     )
     batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
@@ -135,13 +134,11 @@ def read_rows(
     that seems to name the columns; OSError.
     """
     values_of = {"label": label, **dict.fromkeys(texts, wanted), "sample_weight": WEIGHT}
-    names: list[str] = []  # of the columns, or their numbers
-    owners: list[str] = []  # the setting of each
+    columns = []  # each as the setting that names it, and its name or number
     for owner in values_of:
         column = getattr(settings, owner) or ("1" if owner == second else ())
-        chosen = [column] if isinstance(column, str) else column
-        names += chosen
-        owners += [owner] * len(chosen)
+        columns += [(owner, name) for name in ([column] if isinstance(column, str) else column)]
+    owners, names = zip(*columns, strict=True)
     is_header = settings.first_row == "header"
     table = read_table(path, names, delimiter=settings.delimiter, header=is_header)
     hint = ""

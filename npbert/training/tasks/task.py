@@ -20,7 +20,6 @@ _OTHERS = "(others)"
 
 
 Examples = Sequence[Labelled]
-Logits = Sequence[Array]
 Scores = dict[str, float]
 """The metrics of a model, by name."""
 Labels = Sequence[str] | None

@@ -14,23 +14,8 @@ from npbert.io import InputError, listed, one_of
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
-from npbert.training.tasks.table import (
-    LABEL,
-    NUMBER,
-    TaskSettings,
-    find_labels,
-    known_label,
-    read_rows,
-)
-from npbert.training.tasks.task import (
-    Answered,
-    Examples,
-    FinetuneTask,
-    Labels,
-    Logits,
-    Read,
-    Scores,
-)
+from npbert.training.tasks.table import LABEL, NUMBER, TaskSettings, find_labels, known_label, read_rows
+from npbert.training.tasks.task import Answered, Examples, FinetuneTask, Labels, Read, Scores
 
 
 class OneOfMany(FinetuneTask):
@@ -40,7 +25,7 @@ class OneOfMany(FinetuneTask):
     goal = "accuracy"
     kind = "labels"
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[Answered]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         stacked = np.stack(logits)
         best = stacked.argmax(axis=1).tolist()
         for example, predicted, scores in zip(examples, best, Softmax()(stacked), strict=True):
@@ -59,7 +44,7 @@ class OneNumber(FinetuneTask):
         """Return the predictions (N,) of logits (N, …)."""
         raise NotImplementedError
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[Answered]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Yield all answers, as if wrong: the largest errors come first."""
         for example, predicted in zip(examples, self.decode(np.stack(logits)).tolist(), strict=True):
             entries = {"texts": example.given, "true": example.target, "predicted": predicted}
@@ -103,7 +88,7 @@ class TextClassification(OneOfMany, Classify):
             metrics["f1"] = f1(predicted, true, self.labels.index(self.positive))
         return metrics
 
-    def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Any, examples: Examples) -> dict[str, ClassScores]:
         """Return the scores of each label for the results of `predict`."""
         true, predicted, *_ = zip(*self.answers(logits, examples), strict=True)
         scores = class_scores(predicted, true)

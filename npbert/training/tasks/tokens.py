@@ -15,16 +15,7 @@ from npbert.inference import Answer, Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores, exact_match, squad_scores
 from npbert.training.tasks.table import Labelled, TaskSettings, find_labels, known_label
-from npbert.training.tasks.task import (
-    OUTSIDE,
-    Answered,
-    Examples,
-    FinetuneTask,
-    Labels,
-    Logits,
-    Read,
-    Scores,
-)
+from npbert.training.tasks.task import OUTSIDE, Answered, Examples, FinetuneTask, Labels, Read, Scores
 
 _AROUND = 160
 """The characters of a passage before and after the first gold answer, in a report."""
@@ -71,7 +62,7 @@ class Tagging(FinetuneTask, Tag):
             rows.append(row)
         return pad_rows(rows, IGNORED)
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[Answered]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Yield the tags of each word, O for words cut off. The shortest sentences count as the surest."""
         for example, scores in zip(examples, logits, strict=True):
             true, ours = example.target, [OUTSIDE] * len(example.target)
@@ -131,7 +122,7 @@ class QuestionAnswering(FinetuneTask, Answer):
         batch.start_positions, batch.end_positions = self.targets(examples).T
         return batch
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[Answered]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Yield the best answer to each question, from all of its windows, which follow each other."""
         for question, group in groupby(zip(examples, logits, strict=True), key=lambda pair: pair[0].given):
             windows, scores = zip(*group, strict=True)

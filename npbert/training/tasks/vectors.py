@@ -14,14 +14,7 @@ from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, TaskSettings, read_rows
-from npbert.training.tasks.task import (
-    Answered,
-    Examples,
-    FinetuneTask,
-    Labels,
-    Logits,
-    Read,
-)
+from npbert.training.tasks.task import Answered, Examples, FinetuneTask, Labels, Read
 from npbert.training.tasks.text import GroupedTask, OneNumber
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
@@ -113,7 +106,7 @@ class SentenceVectors(GroupedTask):
 
     known_before = FinetuneTask.evaluate
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[Answered]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Find the ten texts of the largest cosine for each different query, among all different texts. A match in any
         example is relevant. A report shows the first text found."""
         groups = [self.sequences_of(example.given) for example in examples]

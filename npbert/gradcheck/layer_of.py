@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
-from npbert.gradcheck.calls import form_of_functions, form_of_loss, form_of_object, is_stateful
+from npbert.gradcheck.calls import WANTED, form_of_functions, form_of_loss, form_of_object, is_stateful
 from npbert.gradcheck.engine import form_of_engine, values_in
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, as_array, is_tensor, plain
+from npbert.gradcheck.forms import Form, as_array, is_tensor
 from npbert.gradcheck.forward import check_moves
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.gradients import Grads, find
@@ -66,12 +66,12 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
     parts, rest = as_list(given), list(inputs)
     if len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
-    for attributes, form in KINDS.values():
+    for attributes, form in KINDS:
         if len(attributes) == len(parts) and all(map(hasattr, parts, attributes)):
             return form(*parts, rest)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
     called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
-    raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
+    raise TypeError(f"({kinds}) is not a known form: {WANTED}{called}")
 
 
 def _has_tape(given: Any) -> bool:
@@ -101,18 +101,6 @@ def _is_of_engine(given: Any, inputs: Sequence[Any]) -> bool:
         return False
     holds_nothing = is_stateful(given) or inspect.isfunction(given)
     return any(values_in(list(inputs) if holds_nothing else [given, *inputs]))
-
-
-def _of_loss(f: Function, inputs: list[Any]) -> Form:
-    """CS231n's losses: `loss, dx = f(x, …)`, in one call."""
-
-    def loss(*arguments: Any) -> Any:
-        y = f(*arguments)
-        if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
-            raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_HOW}")
-        return y
-
-    return form_of_loss(lambda _: loss, names_given(f, len(inputs)), inputs)
 
 
 def _with_context(owner: Any, inputs: list[Any]) -> Form:
@@ -204,14 +192,12 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     return Form(names_given(owner.fun, len(inputs)), inputs, run, back)
 
 
-KINDS: dict[str, tuple[list[str], Callable[..., Form]]] = {
-    "a jax.custom_vjp": (["bwd"], _with_residuals),
-    "a class with forward(ctx, …) and backward(ctx, …)": (["forward"], _with_context),
-    "a function and a class with apply(grad)": (["__call__", "apply"], _applied),
-    "two functions, (forward, backward) or (f, vjp)": (["__call__", "__call__"], form_of_functions),
-    "a function that returns (loss, gradients)": (["__call__"], _of_loss),
-}
+KINDS: list[tuple[list[str], Callable[..., Form]]] = [
+    (["bwd"], _with_residuals),
+    (["forward"], _with_context),
+    (["__call__", "apply"], _applied),
+    (["__call__", "__call__"], form_of_functions),
+    (["__call__"], form_of_loss),
+]
 """The ways to write a forward and a backward: an attribute of each part, which tells it from the others, and its
 Form."""
-
-_HOW = f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
@@ -82,9 +82,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     of it is on the disk. It has the mode of the old file, and also replaces a link or a pipe, so an untrusted folder
     cannot redirect the writing.
     """
-    with naming(path), _unfinished_folder(path) as folder:
-        written = Path(folder, path.name)
-        written.touch()
+    with naming(path), _unfinished(path) as written:
         is_old = path.is_file() and not path.is_symlink()
         mode = (path if is_old else written).stat().st_mode
         yield written
@@ -105,9 +103,13 @@ def write_where_asked(path: str | Path, parts: Iterable[bytes | memoryview]) -> 
         file.writelines(parts)
 
 
-def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
-    """Give a temporary folder next to `path`, as safetensors also writes temporary files."""
-    return tempfile.TemporaryDirectory(_UNFINISHED, ".", path.parent, ignore_cleanup_errors=True)
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """Give an empty file in a temporary folder next to `path`, as safetensors also writes temporary files."""
+    with tempfile.TemporaryDirectory(_UNFINISHED, ".", path.parent, ignore_cleanup_errors=True) as folder:
+        written = Path(folder, path.name)
+        written.touch()
+        yield written
 
 
 def check_writable(path: Path, mark: str = "") -> None:
@@ -120,8 +122,8 @@ def check_writable(path: Path, mark: str = "") -> None:
         raise FileError(f"{path} is a folder, wanted a file")
     if path.exists() and not path.is_file():
         return
-    with naming(path), _unfinished_folder(path) as folder:
-        Path(folder, path.name).touch()
+    with naming(path), _unfinished(path):
+        pass
     if path.is_file() and mark:
         with path.open("rb") as file:
             begin = file.read(2**16)

@@ -147,12 +147,8 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     for targets in (packed.batch.labels, packed.batch.start_positions):
         if targets is not None:
             has_target &= (targets.reshape(len(order), -1) != IGNORED).any(axis=1)
-    rows: list[Array] = []
-    for part in neighbours(lengths[order], parts):
-        these = order[part]
-        if rows and not (has_target[rows[-1]].any() and has_target[these].any()):
-            these = np.concatenate([rows.pop(), these])
-        rows.append(np.sort(these))
+    starts = [part.start for part in neighbours(lengths[order], parts) if has_target[order[part]].any()]
+    rows = [np.sort(these) for these in np.split(order, starts[1:])]
     if len(rows) == 1:
         return [packed]
     arrays = {name: array for name, array in vars(packed.batch).items() if array is not None}

@@ -139,11 +139,11 @@ def add_up(sums: Sums, parts: range) -> Sums:
         return {parts: sums[parts]} if parts in sums else {}
     middle = (len(parts) + 1) // 2
     first, second = parts[:middle], parts[middle:]
-    left, right = add_up(sums, first), add_up(sums, second)
-    if first not in left or second not in right:
-        return left | right
-    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first], right[second], strict=True)))
-    return {parts: left[first]}
+    halves = add_up(sums, first) | add_up(sums, second)
+    if first not in halves or second not in halves:
+        return halves
+    run(lambda pair: np.add(*pair, out=pair[0]), zip(halves[first], halves[second], strict=True))
+    return {parts: halves[first]}
 
 
 class Shares:

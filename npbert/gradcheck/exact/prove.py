@@ -33,7 +33,7 @@ checks a dtype, or falls back in an `except`), nothing is proved. npbert's GELU 
 the proof is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** P divides no coefficient of the numerator that matters. A constant is the simplest number of its float
-(`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
+(`number.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
 Backward is linear in dy (`check_linear` tries multiples of it, 0, 1 and a sum).
 
 Comparisons follow your numbers, so the proof holds for these shapes, ids and masks, and this side of each comparison.

@@ -97,7 +97,6 @@ class TaskSettings(Settings):
         0,
         "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
         "if that is smaller, and in an evaluation as in training",
-        value="TOKENS",
         wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
     )
     batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))

@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def measure_steps(communicator: Communicator, name: str, passes: int, sequences:
     def update() -> None:
         optimizer.step(clip_factor(norm, 1.0))
 
-    work = (gradients, add_up, update, shares.spread_values)
+    work = (gradients, add_up, update, partial(shares.spread, "value"))
     seconds = [[timed(part) for part in work] for _ in range(WARM_UP + passes)][WARM_UP:]
     medians = dict(zip(PARTS_OF_A_STEP, map(statistics.median, zip(*seconds, strict=True)), strict=True))
     values = sum(parameter.value.size for parameter in model.parameters())

@@ -128,8 +128,6 @@ class TextClassifier(base.ClassifierMixin, ReadsTexts):  # type: ignore[misc]  #
         y = np.asarray(y).ravel()
         utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = utils.check_random_state(self.random_state)
         known, options = FinetuneSettings.__dataclass_fields__, self.get_params()
         settings = {name: value for name, value in options.items() if name in known and value is not None}

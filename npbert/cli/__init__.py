@@ -145,7 +145,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
 
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
-    if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
+    if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(error.what))):
         if launched_rank() == 0:  # what is the same for all processes
             how = f"usage: {usage(prog, kind)}\n       {prog} --help for more"
             tell(f"{how}\n{prog}: error: {printable(str(error))}")

@@ -64,12 +64,13 @@ class FolderCommand(Command):
         print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
         print(f"  {self.command.format(f'check {first.code}')}        check your answer")
         print(f"  {self.command.format('check --watch')}   check whenever you save a file")
-        print(f"  {self.command.format(f'hint {first.code}')}         show a hint")
+        print(f"  {self.command.format(f'hint {first.code}')}         show a hint\n\nTo redo one, delete its file.")
 
 
 class LearnCommand(FolderCommand):
     """Learn backpropagation by writing it. Without a COMMAND, write the exercises into the folder backprop. Existing
-    files stay unchanged. Each exercise is a Python file with a part for you to write.
+    files stay unchanged: to begin one again, delete its file, and run npbert learn. Each exercise is a Python file with
+    a part for you to write.
 
     examples:
       npbert learn
@@ -82,7 +83,7 @@ class LearnCommand(FolderCommand):
         check  learn:CheckCommand  check your answers and explain the mistakes
         hint   learn:HintCommand   show a hint
         show   learn:ShowCommand   compare your right answer with the library's
-        again  learn:AgainCommand  repeat some exercises in another form
+        again  learn:AgainCommand  more exercises: variants of six, to repeat days later
         demo   learn:DemoCommand   train a small BERT with your own layers in it
     """)
 
@@ -177,7 +178,7 @@ class ShowCommand(ExerciseCommand):
 
 
 class AgainCommand(FolderCommand):
-    """Repeat some exercises in another form, to remember them: write the exercises 102 to 107."""
+    """Write the exercises 102 to 107: variants of 02 to 07, to repeat them in another form, days later."""
 
     def run(self) -> None:
         """Write the missing variants."""

@@ -186,7 +186,7 @@ class AnswerCommand(FilesCommand):
         elif self.input.endswith(".json"):
             asked = read_squad(self.input, answered=False)
         else:
-            rows = json_rows(self.input, _QUESTION, hint="or give --question")
+            rows = json_rows(self.input, _QUESTION, hint="; or give --question")
             asked = [Question("", question, passage, ()) for (question, passage), _ in rows]
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
         for (id_, question, *_), spans in zip(asked, answers, strict=True):

@@ -76,7 +76,7 @@ class SettingsCommand(Command):
         """
         given, run = self.given, folder and kind_of_run(folder)
         if run and self.settings:
-            raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
+            raise UsageError(f"{Setting('settings')} is not for a run: {folder} has its own settings")
         if run:
             return load_settings(run, folder / SETTINGS_FILE, **{**changes, **given})
         return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
@@ -180,8 +180,8 @@ class EvaluateCommand(SettingsCommand):
             return
         unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
         if unknown:
-            says = f" is for a labelled file, and {folder} holds a pre-trained model"
-            raise UsageError((Setting(unknown[0]), says))
+            says = f"is for a labelled file, and {folder} holds a pre-trained model"
+            raise UsageError(f"{Setting(unknown[0])} {says}")
         settings = self.read_settings(folder, model=folder / MODEL_FOLDER, held_out=self.files)
         run = Pretraining(settings, folder)
         numbers, baselines = run.evaluate(), run.baselines

@@ -7,14 +7,13 @@ last bits of one sentence may differ between calls. Training lends no threads (`
 """
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from npbert.compute.blas import hold_blas
-from npbert.compute.threads import num_threads, on_one_thread
+from npbert.compute.threads import lend_to_blas
 
 Result = TypeVar("Result")
 
@@ -49,13 +48,3 @@ class Lending:
         if self._won < 0:
             self._paused_until, self._won = end - PATIENCE * self._won, 0.0
         return result
-
-
-@contextmanager
-def lend_to_blas() -> Iterator[bool]:
-    """Within it, BLAS splits each product of the calling thread among num_threads() threads, and `run` uses one.
-
-    Gives False if there is only one thread, or if BLAS is held: another part of the program computes."""
-    count = num_threads()
-    with hold_blas(count) as is_held, on_one_thread() if is_held else nullcontext():
-        yield is_held and count > 1

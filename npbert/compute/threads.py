@@ -39,7 +39,7 @@ def num_threads() -> int:
 
     It is set by `set_num_threads` or the environment variable NPBERT_NUM_THREADS. By default it is the number of BLAS
     threads (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS), or of processors for this process. Within a piece of `run` it is
-    the share of this piece, and within `on_one_thread` it is 1.
+    the share of this piece, and within `lend_to_blas` it is 1.
     """
     if _here.count is not None:
         return _here.count
@@ -143,13 +143,17 @@ def _on_several(drain: Callable[[], None], left: Iterator[object], helpers: int)
 
 
 @contextlib.contextmanager
-def on_one_thread() -> Iterator[None]:
-    """Within it, `run` uses the calling thread alone, and leaves BLAS as it is."""
-    before, _here.count = _here.count, 1
-    try:
-        yield
-    finally:
-        _here.count = before
+def lend_to_blas() -> Iterator[bool]:
+    """Within it, BLAS splits each product of the calling thread among num_threads() threads, and `run` uses one.
+
+    Gives False if there is only one thread, or if BLAS is held: another part of the program computes."""
+    count, before = num_threads(), _here.count
+    with blas.hold_blas(count) as is_held:
+        try:
+            _here.count = 1 if is_held else before
+            yield is_held and count > 1
+        finally:
+            _here.count = before
 
 
 def slices(length: int, count: int) -> list[slice]:

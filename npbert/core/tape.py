@@ -49,7 +49,8 @@ class Tape:
             self.entries.append(Entry(layer, values, [*self.under_way, layer][0]))
 
     def take(self, layer: Any) -> Any:
-        """Take off what `layer` kept last: a value, or a tuple of several.
+        """Take off what `layer` kept last: a value, or a tuple of several. The tape lets go of it, so its
+        memory is free once backward returns.
 
         Raises: TapeError if something else is on top, or nothing."""
         if self.entries and self.entries[-1].layer is layer:
@@ -64,7 +65,8 @@ class Tape:
         raise TapeError(f"{name} cannot take what it kept: {why} {RULE}")
 
     def check_empty(self) -> None:
-        """Raise TapeError if an entry is left, as after a forgotten backward."""
+        """Raise TapeError if an entry is left, as after a forgotten backward. In a loop of your own, call it yourself:
+        the Trainer and the gradient check do."""
         if self.entries:
             raise TapeError(f"backward is over, but the tape still holds what {self.entries[-1]}. {RULE}")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io import InputWarning, Place, counted, warn
+from npbert.io import Place, counted, warn
 from npbert.io.files import FileError, decode
 
 PIECE_BYTES = 32 * 1024
@@ -83,9 +83,8 @@ def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str 
     them by heart."""
     count = len(held_out & learned)
     if count:
-        known = " in it: a model that knows them by heart looks better than it is"
-        says = (other, f" has {count} of {counted(len(held_out), thing)} of ", place, known)
-        warn(InputWarning(says))
+        said = f"{other} has {count} of {counted(len(held_out), thing)} of {place} in it"
+        warn(f"{said}: a model that knows them by heart looks better than it is")
 
 
 def text_files(path: Path) -> list[Path]:

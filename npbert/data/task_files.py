@@ -12,7 +12,6 @@ from npbert.io import (
     FileError,
     InputError,
     Place,
-    Sentence,
     Setting,
     as_file_error,
     counted,
@@ -26,7 +25,6 @@ from npbert.io.files import LARGEST_STREAM
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
-_OTHER_DELIMITER = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *JSON_LINES)
@@ -69,7 +67,8 @@ def read_table(
 
 
 def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> Iterator[TableRow]:
-    """Yield the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
+    """Yield the values in `columns` of every line of JSON. hint: the end of errors, with a fix. Raises: as
+    read_table."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             place = Place(path, number)
@@ -82,6 +81,7 @@ def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) ->
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
     reader = csv.reader((f"{line}\n" for line in read_lines(path, may_be_blank=True)), strict=True, **dialect)
     width, names = 0, list[str]()
+    other = f"; for columns with another character between them, give {Setting('delimiter')}"
     try:
         for row in filter(None, reader):
             place = Place(path, reader.line_num)
@@ -90,16 +90,16 @@ def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) ->
                 names = row
                 continue
             if by != "\t" and len(row) != width:
-                hint = f"put a value with {by} in it in quotes"
-                raise FileError(f"{counted(len(row), 'column')}, wanted {width}, as above", where=place, hint=hint)
+                says = f"{counted(len(row), 'column')}, wanted {width}, as above"
+                raise FileError(f"{place}: {says}; put a value with {by} in it in quotes")
             by_number = {str(number): cell for number, cell in enumerate(row)}
             cells = {**dict(zip(names, row, strict=False)), **by_number}
-            yield _chosen(cells, columns, place, "" if len(row) > 1 else _OTHER_DELIMITER)
+            yield _chosen(cells, columns, place, "" if len(row) > 1 else other)
     except csv.Error as error:
-        raise FileError(str(error), where=Place(path, reader.line_num)) from error
+        raise FileError(f"{Place(path, reader.line_num)}: {error}") from error
 
 
-def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint: Sentence) -> TableRow:
+def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint: str) -> TableRow:
     """Return the values in `columns`. A column may have several names with commas, one of them in the row."""
     known = {name: value for name, value in cells.items() if value is not None}
     values = []
@@ -108,10 +108,9 @@ def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint
         if name is None:
             missing = " or ".join(map(repr, column.split(",")))
             names = [name for name in known if not name.isdigit()] or known
-            says = f"column {missing} is missing, wanted one of {listed(names)}"
-            raise FileError(says, where=place, hint=hint)
+            raise FileError(f"{place}: column {missing} is missing, wanted one of {listed(names)}{hint}")
         if isinstance(known[name], list | dict):
-            raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
+            raise FileError(f"{place}: {name!r} is a list or an object, wanted a text or a number")
         values.append(str(known[name]))
     return TableRow(tuple(values), place)
 

@@ -11,13 +11,7 @@ from typing import Any
 
 from npbert.data.batch import Batch, Encoding, Ids, pad
 from npbert.data.corpus import Corpus
-from npbert.data.tokenizer_files import (
-    CONFIG_FILE,
-    SPECIAL,
-    cutting_tokenizer,
-    read_tokenizer,
-    settings_of,
-)
+from npbert.data.tokenizer_files import CONFIG_FILE, SPECIAL, cutting_tokenizer, read_tokenizer, settings_of
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import InputError, Wanted, as_file_error, import_extra, model_file, write_json, write_text

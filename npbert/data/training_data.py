@@ -111,8 +111,9 @@ def pack(
     Sentences are taken until they fill a sequence; for 1 sequence in 10, until a random shorter length, so the model
     also sees short ones. A pair is split at a random sentence. For next-sentence prediction, half of the pairs get a
     second text from `drawn`, sentences from a random place of another document, and their own sentences are used
-    again. A drawn text that begins like the true one is drawn again, so no label is false; without another text, the
-    pair keeps its true one. The longer text is cut at a random end. (Devlin et al. 2018, appendix A.2, and its code;
+    again. If only one sentence is left, its second text is always drawn, so a little more than half are random. A drawn
+    text that begins like the true one is drawn again, so no label is false; without another text, the pair keeps its
+    true one. The longer text is cut at a random end. (Devlin et al. 2018, appendix A.2, and its code;
     order: Lan et al. 2020, section 3.1.)
     """
     in_pairs = objective in ("nsp", "sop")

@@ -16,10 +16,17 @@ Authors differ in these ways. Another way is another name here:
 from collections.abc import Sequence
 from typing import Any
 
-from npbert.gradcheck.forms import Form, is_number
+import numpy as np
+
+from npbert.gradcheck.forms import Form, is_number, plain
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, asked, names_given
 from npbert.gradcheck.restoring import attributes_of, is_of_library
 
+WANTED = (
+    "wanted a layer with forward and backward; a function of an autograd engine's values; a jax.custom_vjp; a class "
+    "with forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); two functions, (forward, "
+    "backward) or (f, vjp); a function that returns (loss, gradients)"
+)
 _FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
 _BACKWARDS = "backward", "gradient", "_backward", "backprop", "back_prop"
 _LONGER = "forward", "backward", "backprop", "back_prop"  # names that may go on
@@ -44,9 +51,9 @@ def _method(given: Any, names: Sequence[str]) -> str:
 def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
     """Return the Form of an object with state."""
     forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
-    names = names_given(getattr(given, forward), len(inputs))
     if not backward:
-        return form_of_loss(lambda thing: getattr(thing, forward), names, inputs, given)
+        return form_of_loss(getattr(given, forward), inputs, given, forward)
+    names = names_given(getattr(given, forward), len(inputs))
     words = asked(getattr(given, backward))
     known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else {*names[1:]}
     needed = asked(getattr(given, backward), required=True) or words
@@ -108,13 +115,18 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
     return Form(names, inputs, run, back)
 
 
-def form_of_loss(method: Function, names: Sequence[str], inputs: Sequence[Any], thing: Any = None) -> Form:
-    """Return the Form of `loss, gradients = f(…)`. method(thing): f."""
+def form_of_loss(f: Function, inputs: Sequence[Any], thing: Any = None, name: str = "") -> Form:
+    """Return the Form of `loss, gradients = f(…)`, in one call (CS231n's losses). thing: an object whose method of this
+    name is f.
+
+    When it runs, it raises TypeError if f returns something else."""
 
     def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
-        loss, *found = method(thing)(*arguments)
+        loss, *found = as_list((getattr(thing, name) if name else f)(*arguments))
+        if not found or np.size(plain(loss)) != 1:
+            raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {WANTED}")
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    form = Form(names, inputs, run, lambda _, found: found, thing)
+    form = Form(names_given(f, len(inputs)), inputs, run, lambda _, found: found, thing)
     form.takes_dy = False
     return form

@@ -10,13 +10,13 @@ import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.estimates import compared_along, estimated, exact_gradients
-from npbert.gradcheck.exact.prove import prove
+from npbert.gradcheck.exact.prove import proved
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.gradients import Grads
 from npbert.gradcheck.inputs import Function, Rng
-from npbert.gradcheck.layer_of import as_layer
+from npbert.gradcheck.layer_of import function_of
 from npbert.gradcheck.report import EXACT, NOT_PROVED, GradientError, Gradients, Proof, Report, compared
 from npbert.gradcheck.restoring import everything_restored
 
@@ -71,18 +71,14 @@ def check_gradients(
     derivative needs; PromiseError for another broken promise, such as to refuse a wrong dy, if all derivatives are
     right (otherwise it is a part of the diagnosis).
     """
-    given = layer, *inputs
-    with everything_restored(*given):
-        theirs = [value for value in inputs if not callable(value)]
-        layer, inputs = as_layer(layer, inputs, wrt, grads)
+    with function_of(layer, inputs, rng, seed, wrt, grads) as function:
         if forward is not None:
-            check_reference(layer, inputs, theirs, forward)
-        function = ScalarFunction(layer, inputs, rng, seed).checked()
-        analytic, broken = gradients_of(function)
-        proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
+            check_reference(function, [value for value in inputs if not callable(value)], forward)
+        analytic, broken = gradients_of(function.checked())
+        proof = proved(function)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof), function, broken)
-    later = everything_restored(*given)  # of their state then
-    return replace(report, diagnose=later(report.diagnose), remark=later(partial(unsteady, layer, inputs)))
+    later = everything_restored(layer, *inputs)  # of their state then
+    return replace(report, diagnose=later(report.diagnose), remark=later(partial(unsteady, function)))
 
 
 def assert_proved(given: Any, *inputs: Any, **options: Any) -> Report:
@@ -132,10 +128,8 @@ def check_directions(
     """
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    with everything_restored(layer, *inputs):
-        layer, inputs = as_layer(layer, inputs)
-        function = ScalarFunction(layer, inputs, rng, seed).checked()
-        gradients, broken = gradients_of(function)
+    with function_of(layer, inputs, rng, seed) as function:
+        gradients, broken = gradients_of(function.checked())
         report = compared_along(function, gradients, directions)
         return explained(report, function, broken)
 

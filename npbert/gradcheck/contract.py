@@ -32,7 +32,7 @@ class Call:
         self.function, self.dy = function, tuple(map(copied, function.dy))
         for parameter in function.parameters.values():
             parameter.zero_grad()
-        inputs = dict(zip(function.input_names, map(copied, function.inputs), strict=True))
+        inputs = mapped(copied, function.inputs)
         held = SimpleNamespace(**inputs | named("dy", self.dy))
         self.given = snapshot(dict(leaves(held, lambda each: isinstance(each, np.ndarray))))
         self.y, self.tape = function.forward(*inputs.values())
@@ -53,7 +53,7 @@ class Call:
             refused, grad = frame.f_locals["self"], frame.f_locals["grad"]
             name = next(name for name, each in function.parameters.items() if each is refused)
             raise WrongShapeError(name, {name: grad}, refused.value.shape) from error
-        self.returned |= snapshot({f"d{name}": found[name] for name in function.float_inputs})
+        self.returned |= snapshot({f"d{name}": found[name] for name in function.moved_inputs})
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
@@ -114,20 +114,22 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     with function.unchanged():
         before = function.made(np.copy)
         alone = Call(function).backward()
-        if isinstance(function.layer, Form):
-            if not all(map(same, function.outputs(), function.outputs())):
-                raise GradientError("forward returns another y in a second call: give it a seed")
-        else:
-            _check_outputs(function)
+        is_form = isinstance(function.layer, Form)
+        for options in ({}, {"rng": None}):
+            both = (as_tuple(function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
+            if not all(itertools.starmap(same, zip(*both, strict=True))):
+                other = "in a second call: give it a seed" if is_form else "without a tape than with one"
+                raise GradientError(f"forward returns another y {other}")
+        if not is_form:
             _check_repeated(function, alone, before)
-        check_linear(function, function.run_on_floats())
+        check_linear(function, alone)
         return alone
 
 
 def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradients) -> None:
     """Raise an error unless two calls in turn give what each gives alone. before: the values before all calls."""
     another = copy.copy(function)
-    another.inputs, another.dy = list(map(different, function.inputs)), tuple(map(different, function.dy))
+    another.inputs, another.dy = mapped(different, function.inputs), tuple(map(different, function.dy))
     another.rng = np.random.default_rng(0) if function.rng else None
     other_alone = Call(another).backward()
     for name, parameter in function.parameters.items():
@@ -148,14 +150,6 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
             "writes into it in place"
         )
     _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
-
-
-def _check_outputs(function: ScalarFunction) -> None:
-    for options in ({}, {"rng": None}):
-        both = (as_tuple(function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
-        for with_tape, without_tape in zip(*both, strict=True):
-            if not same(with_tape, without_tape):
-                raise GradientError("forward returns another y without a tape than with one")
 
 
 def _check_same(found: Gradients, wanted: Gradients, otherwise: str) -> None:

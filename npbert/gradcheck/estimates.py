@@ -67,8 +67,7 @@ def _epsilon(function: ScalarFunction) -> float:
 
     def values(t: float) -> list[Array]:
         with function.moved(function.variables, t):
-            floats = function.run_on_floats()
-        return [*floats.y, *floats.gradients.values()]
+            return [*function.outputs(), *function.gradients().values()]
 
     if isinstance(function.layer, Form):
         with contextlib.suppress(Exception):  # an error of the author's code

@@ -38,9 +38,9 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
     raise GradientError("forward returns 0 for every input: it is not written yet")
 
 
-def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
+def check_reference(function: ScalarFunction, given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
-    ys = form.forward(*inputs), reference(*given)
+    ys = function.layer.forward(*function.inputs.values()), reference(*given)
     theirs, wanted = (named("y", mapped(plain, y)) for y in ys)
     for name, right in wanted.items():
         if theirs[name].shape != right.shape:
@@ -55,24 +55,25 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
 
 
 @np.errstate(all="ignore")
-def unsteady(form: Any, inputs: Sequence[Any]) -> str:
+def unsteady(function: ScalarFunction) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
-    for position, value in enumerate(inputs[: form.given] if isinstance(form, Form) else ()):
+    for name in [*function.inputs][: function.layer.given] if isinstance(function.layer, Form) else ():
+        value = function.inputs[name]
         if is_float_array(value) and 0 < magnitude(value) < np.inf:
-            name, unit = form.input_names[position], value / magnitude(value)
+            unit = value / magnitude(value)
             for sign in (1, -1):
-                sizes = [_largest(_with(form, inputs, position, sign * size * unit)) for size in _SIZES]
+                sizes = [_largest(_with(function, name, sign * size * unit)) for size in _SIZES]
                 if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
                     return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
-            if _loses_digits(_with(form, inputs, position, value + _FAR)):
+            if _loses_digits(_with(function, name, value + _FAR)):
                 return f"Forward loses all digits if {name} is near 10⁸: close numbers are subtracted."
     return ""
 
 
-def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> ScalarFunction:
-    """Return the form with another value for one input."""
-    return ScalarFunction(form, [*inputs[:position], value, *inputs[position + 1 :]], None, 0)
+def _with(function: ScalarFunction, name: str, value: Any) -> ScalarFunction:
+    """Return the same with another value for one input."""
+    return ScalarFunction(function.layer, (function.inputs | {name: value}).values(), None, 0)
 
 
 def _loses_digits(function: ScalarFunction) -> bool:

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,26 +32,19 @@ _STREAM = 20220  # keeps dy and steps apart from the caller's draws with the sam
 _FRACTIONS = 64
 
 
-class Floats(NamedTuple):
-    """A forward and a backward on the user's floats.
-
-    y: forward's output. gradients: by name. epsilon: of the coarsest dtype of variables and inputs.
-    """
-
-    y: Outputs
-    gradients: Gradients
-    epsilon: float
-
-
 class ScalarFunction:
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer.
 
-    rng: for dropout. seed: for dy. things: all objects that the layer and the inputs hold.
+    inputs: all of them, by forward's names, with `input` before a name that a parameter has. rng: for dropout. seed:
+    for dy. things: all objects that the layer and the inputs hold.
     """
 
     def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int) -> None:
-        self.layer, self.inputs, self.rng, self.seed = layer, list(inputs), rng, seed
-        self.things = list(reachable([layer, *self.inputs]))
+        self.layer, self.rng, self.seed, given = layer, rng, seed, list(inputs)
+        self.things = list(reachable([layer, *given]))
+        names = getattr(layer, "input_names", None) or names_given(layer.forward, len(given))
+        names = [f"input {name}" if name in self.parameters else name for name in names]
+        self.inputs = dict(zip(names, given, strict=True))
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -62,26 +55,21 @@ class ScalarFunction:
         return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
 
     @cached_property
-    def input_names(self) -> list[str]:
-        """Forward's names of all inputs."""
-        return getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
-
-    @cached_property
-    def float_inputs(self) -> dict[str, int]:
-        """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
-        of a Form, or the float arrays that are not `constant_inputs` of the layer, such as the target of a loss."""
+    def moved_inputs(self) -> list[str]:
+        """The names of the inputs with a gradient: those of a Form, or the float arrays that are not `constant_inputs`
+        of the layer, such as the target of a loss."""
         constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "gradients", None)
-        return {
-            f"input {name}" if name in self.parameters else name: position
-            for position, (name, value) in enumerate(zip(self.input_names, self.inputs, strict=True))
+        return [
+            name
+            for name, value in self.inputs.items()
             if (is_float_array(value) and name not in constant if moved is None else name in moved)
-        }
+        ]
 
     @property
     def variables(self) -> Gradients:
         """All variables by name: the parameters' values and the float inputs."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
-        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
+        return values | {name: self.inputs[name] for name in self.moved_inputs}
 
     @property
     def size(self) -> int:
@@ -94,8 +82,6 @@ class ScalarFunction:
 
     def checked(self) -> "ScalarFunction":
         """Return itself. Raises: ValueError, TypeError or GradientError if its derivatives cannot be checked."""
-        if not self.size:
-            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         for name, array in self.variables.items():
             if array.dtype != np.float64:
                 raise TypeError(
@@ -125,9 +111,7 @@ class ScalarFunction:
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
-            self.inputs = list(map(copied, given))
-            for name, position in self.float_inputs.items():
-                self.inputs[position] = values[name]
+            self.inputs = mapped(copied, given) | {name: values[name] for name in self.moved_inputs}
             try:
                 yield
             finally:
@@ -153,11 +137,11 @@ class ScalarFunction:
     def forward(self, *inputs: Any, **options: Any) -> tuple[Any, Tape]:
         """Return y and the tape, always with the same dropout. inputs: instead of its own. options: of the tape."""
         tape = Tape(**{"rng": copy.deepcopy(self.rng), **options})
-        return self.layer.forward(*(inputs or self.inputs), tape=tape), tape
+        return self.layer.forward(*(inputs or self.inputs.values()), tape=tape), tape
 
     def outputs(self) -> Outputs:
         """Return a copy of y."""
-        y, _ = self.forward(*map(copied, self.inputs))
+        y, _ = self.forward(*map(copied, self.inputs.values()))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
     def terms(self, step: Gradients, t: complex) -> Array:
@@ -183,7 +167,7 @@ class ScalarFunction:
 
         Raises: GradientError if a gradient is missing or has another shape, or something is left on the tape.
         """
-        dx, names = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape), list(self.float_inputs)
+        dx, names = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape), self.moved_inputs
         try:
             tape.check_empty()
         except TapeError as error:
@@ -198,27 +182,29 @@ class ScalarFunction:
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
         moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}
-        self.float_inputs = {name: self.float_inputs[name] for name in moved}
+        self.moved_inputs = [*moved]
         found |= moved
         for name, array in self.variables.items():
             if np.shape(found[name]) != array.shape:
                 raise WrongShapeError(name, found, array.shape)
         return found
 
-    def run_on_floats(self) -> Floats:
-        """Run the layer on floats.
+    @cached_property
+    def epsilon(self) -> float:
+        """Of the coarsest dtype of variables and inputs."""
+        arrays = filter(is_float_array, [*self.variables.values(), *self.inputs.values()])
+        return max([2.0**-52, *(float(np.finfo(array.dtype).eps) for array in arrays)])
+
+    def gradients(self) -> Gradients:
+        """Run the layer on floats. Returns backward's gradients by name.
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
         with self.unchanged():
             y, tape = self.forward()
-            ys = tuple(map(np.copy, as_tuple(y)))
             with told("backward"):
                 found = self.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
-            gradients = mapped(np.copy, found)
-        arrays = [*self.variables.values(), *self.inputs]
-        epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
-        return Floats(ys, gradients, max([2.0**-52, *epsilons]))
+            return mapped(np.copy, found)
 
 
 def spread(array: Array) -> float:

@@ -1,4 +1,4 @@
-"""as_layer: turns the code to check into a layer, and finds the inputs with a gradient. KINDS: the ways to write
+"""function_of: turns the code to check into a layer, and finds the inputs with a gradient. KINDS: the ways to write
 functions."""
 
 import inspect
@@ -11,34 +11,48 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
-from npbert.gradcheck.calls import form_of_functions, form_of_loss, form_of_object, is_stateful
+from npbert.gradcheck.calls import WANTED, form_of_functions, form_of_loss, form_of_object, is_stateful
 from npbert.gradcheck.engine import form_of_engine, values_in
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, as_array, is_tensor, plain
+from npbert.gradcheck.forms import Form, as_array, is_tensor
 from npbert.gradcheck.forward import check_moves
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.gradients import Grads, find
-from npbert.gradcheck.inputs import Function, Outputs, as_list, asked, mapped, names_given
+from npbert.gradcheck.inputs import Function, Rng, as_list, asked, mapped, names_given
+from npbert.gradcheck.restoring import everything_restored
 
 
-def as_layer(
-    given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
-) -> tuple[Any, Outputs]:
-    """Return a layer for the given code, and its inputs as float64 arrays. An npbert layer stays unchanged.
+@contextmanager
+def function_of(
+    given: Any,
+    inputs: Sequence[Any],
+    rng: Rng,
+    seed: int,
+    wrt: Sequence[str] | None = None,
+    grads: Grads | None = None,
+) -> Iterator[ScalarFunction]:
+    """Give a layer for the given code as a function of its numbers, with inputs as float64 arrays; afterwards restore
+    the program. An npbert layer stays unchanged.
 
     given: see `check_gradients`; two functions may also be two arguments.
     wrt: the names of the inputs with a gradient. By default they follow from backward's result: a gradient for each
     input (or None), for each array of floats, or for each array and float; for a loss, for the first inputs with these
     shapes.
 
-    Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous.
+    Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous, or without a number
+    to check.
     """
-    if _has_tape(given):
-        return given, tuple(inputs)
-    form = _form(given, inputs)
-    find(form, grads or {}, wrt)
-    values = mapped(as_array, tuple(form.values.values()))
-    check_moves(form, values)
-    return form, values
+    with everything_restored(given, *inputs):
+        layer, values = given, inputs
+        if not _has_tape(given):
+            layer = _form(given, inputs)
+            find(layer, grads or {}, wrt)
+            values = mapped(as_array, [*layer.values.values()])
+            check_moves(layer, values)
+        function = ScalarFunction(layer, values, rng, seed)
+        if not function.size:
+            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
+        yield function
 
 
 def _form(given: Any, inputs: Sequence[Any]) -> Form:
@@ -52,12 +66,12 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
     parts, rest = as_list(given), list(inputs)
     if len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
-    for attributes, form in KINDS.values():
+    for attributes, form in KINDS:
         if len(attributes) == len(parts) and all(map(hasattr, parts, attributes)):
             return form(*parts, rest)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
     called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
-    raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
+    raise TypeError(f"({kinds}) is not a known form: {WANTED}{called}")
 
 
 def _has_tape(given: Any) -> bool:
@@ -87,18 +101,6 @@ def _is_of_engine(given: Any, inputs: Sequence[Any]) -> bool:
         return False
     holds_nothing = is_stateful(given) or inspect.isfunction(given)
     return any(values_in(list(inputs) if holds_nothing else [given, *inputs]))
-
-
-def _of_loss(f: Function, inputs: list[Any]) -> Form:
-    """CS231n's losses: `loss, dx = f(x, …)`, in one call."""
-
-    def loss(*arguments: Any) -> Any:
-        y = f(*arguments)
-        if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
-            raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_HOW}")
-        return y
-
-    return form_of_loss(lambda _: loss, names_given(f, len(inputs)), inputs)
 
 
 def _with_context(owner: Any, inputs: list[Any]) -> Form:
@@ -190,14 +192,12 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     return Form(names_given(owner.fun, len(inputs)), inputs, run, back)
 
 
-KINDS: dict[str, tuple[list[str], Callable[..., Form]]] = {
-    "a jax.custom_vjp": (["bwd"], _with_residuals),
-    "a class with forward(ctx, …) and backward(ctx, …)": (["forward"], _with_context),
-    "a function and a class with apply(grad)": (["__call__", "apply"], _applied),
-    "two functions, (forward, backward) or (f, vjp)": (["__call__", "__call__"], form_of_functions),
-    "a function that returns (loss, gradients)": (["__call__"], _of_loss),
-}
+KINDS: list[tuple[list[str], Callable[..., Form]]] = [
+    (["bwd"], _with_residuals),
+    (["forward"], _with_context),
+    (["__call__", "apply"], _applied),
+    (["__call__", "__call__"], form_of_functions),
+    (["__call__"], form_of_loss),
+]
 """The ways to write a forward and a backward: an attribute of each part, which tells it from the others, and its
 Form."""
-
-_HOW = f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"

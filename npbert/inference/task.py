@@ -15,7 +15,6 @@ from npbert.io import (
     Communicator,
     FileError,
     InputError,
-    InputWarning,
     Place,
     at_least,
     counted,
@@ -102,7 +101,8 @@ class Task:
             is_of_model = self.max_length == self.model.config.max_position_embeddings
             limit = "the model takes" if is_of_model else "max_length allows"
             says = f"{len(cut)} of {counted(len(encodings), 'text')} cut to the {self.max_length} tokens that {limit}"
-            warn(InputWarning(f"{says}; the first is text {cut[0]}", where=Place(path)))
+            where = f"{Place(path)}: " if path else ""
+            warn(f"{where}{says}; the first is text {cut[0]}")
         return encodings
 
     def _encode(self, texts: list[Any]) -> list[Any]:

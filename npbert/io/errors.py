@@ -1,10 +1,9 @@
-"""Errors with fields, worded by Python, the command line and lists in their own terms."""
+"""Errors of a wrong value, worded by Python, the command line and lists in their own terms."""
 
 import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,38 +14,37 @@ STANDARD_INPUT = "-"
 
 
 class Place(NamedTuple):
-    """A file, or a line of it, counted from 1; 0: the whole file."""
+    """A file, or a line of it, counted from 1; 0: the whole file. As text, it is in the words of the front end."""
 
     path: str | Path
     line: int = 0
 
     def __str__(self) -> str:
         name = "standard input" if self.path == STANDARD_INPUT else str(self.path)
-        return f"{name}, line {self.line}" if self.line else name
+        return _words.get()(self) or (f"{name}, line {self.line}" if self.line else name)
 
 
 class Setting(NamedTuple):
-    """An argument, a setting or an option in a sentence, by its Python name, perhaps with a value to give it."""
+    """An argument, a setting or an option in a sentence, by its Python name, perhaps with a value to give it. As text,
+    it is in the words of the front end."""
 
     name: str
     value: str | int = ""
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value!r}" if self.value else self.name
+        return _words.get()(self) or (f"{self.name}={self.value!r}" if self.value else self.name)
 
 
 Words = Callable[[Setting | Place], str]
-"""A front end's name for a place or a setting; "" if it has none. Python's front end: str."""
-
-Sentence = str | tuple[str | Setting | Place, ...]
+"""A front end's name for a place or a setting; "" if it has none, as Python's front end."""
 
 _NOTHING = ("''", "()")
-_words: ContextVar[Words] = ContextVar("words", default=str)
+_words: ContextVar[Words] = ContextVar("words", default=lambda named: "")
 
 
 @contextmanager
 def worded_by(words: Words) -> Iterator[None]:
-    """Within it, new errors and warnings are in the words of this front end."""
+    """Within it, places and settings in texts, as those of errors, are in the words of this front end."""
     before = _words.set(words)
     try:
         yield
@@ -54,47 +52,22 @@ def worded_by(words: Words) -> Iterator[None]:
         _words.reset(before)
 
 
-@dataclass(eq=False, repr=False)
-class Fields(Exception):  # noqa: N818  # those below are errors and warnings
-    """The base of errors and warnings with fields, in the words of the front end (`worded_by`).
+class InputError(ValueError):
+    """A wrong value.
 
     what: the name of an argument or a setting, with `got`, its value, and `wanted`, the expected one; or a sentence
-    where: the file and the line   hint: the fix
     """
 
-    what: Sentence
-    got: Any = ...
-    wanted: str = ""
-    where: Place | str = ""
-    hint: Sentence = ""
-
-    def __post_init__(self) -> None:
-        words, sentence = _words.get(), self.what
-        if self.got is not ...:
-            got = repr(self.got) if isinstance(self.got, str) else str(self.got)
-            sentence = Setting(str(self.what)), f" is {'missing' if got in _NOTHING else got}, wanted {self.wanted}"
-        said = _sentence(sentence, words)
-        if where := _sentence((self.where,), words):
-            said = f"{where}: {said}"
-        if self.hint:
-            said += f"; {_sentence(self.hint, words)}"
-        self.args = (said,)
-
-
-def _sentence(sentence: Sentence, words: Words) -> str:
-    return "".join(part if isinstance(part, str) else words(part) or str(part) for part in sentence)
-
-
-class InputError(Fields, ValueError):
-    """A wrong value."""
+    def __init__(self, what: str, got: Any = ..., wanted: str = "") -> None:
+        self.what = said = what
+        if got is not ...:
+            value = repr(got) if isinstance(got, str) else str(got)
+            said = f"{Setting(what)} is {'missing' if value in _NOTHING else value}, wanted {wanted}"
+        super().__init__(said)
 
 
 class InputIndexError(InputError, IndexError):
     """A number out of range."""
-
-
-class InputWarning(Fields, UserWarning):
-    """A value that is probably a mistake."""
 
 
 class Wanted(NamedTuple):

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
@@ -82,9 +82,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     of it is on the disk. It has the mode of the old file, and also replaces a link or a pipe, so an untrusted folder
     cannot redirect the writing.
     """
-    with naming(path), _unfinished_folder(path) as folder:
-        written = Path(folder, path.name)
-        written.touch()
+    with naming(path), _unfinished(path) as written:
         is_old = path.is_file() and not path.is_symlink()
         mode = (path if is_old else written).stat().st_mode
         yield written
@@ -105,9 +103,13 @@ def write_where_asked(path: str | Path, parts: Iterable[bytes | memoryview]) -> 
         file.writelines(parts)
 
 
-def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
-    """Give a temporary folder next to `path`, as safetensors also writes temporary files."""
-    return tempfile.TemporaryDirectory(_UNFINISHED, ".", path.parent, ignore_cleanup_errors=True)
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """Give an empty file in a temporary folder next to `path`, as safetensors also writes temporary files."""
+    with tempfile.TemporaryDirectory(_UNFINISHED, ".", path.parent, ignore_cleanup_errors=True) as folder:
+        written = Path(folder, path.name)
+        written.touch()
+        yield written
 
 
 def check_writable(path: Path, mark: str = "") -> None:
@@ -120,8 +122,8 @@ def check_writable(path: Path, mark: str = "") -> None:
         raise FileError(f"{path} is a folder, wanted a file")
     if path.exists() and not path.is_file():
         return
-    with naming(path), _unfinished_folder(path) as folder:
-        Path(folder, path.name).touch()
+    with naming(path), _unfinished(path):
+        pass
     if path.is_file() and mark:
         with path.open("rb") as file:
             begin = file.read(2**16)
@@ -182,13 +184,13 @@ def decode(data: bytes, place: Place) -> str:
         *before, line = error.object[: error.start].split(b"\n")  # without the byte-order mark
         where = place._replace(line=max(1, place.line) + len(before))
         says = f"byte {len(line) + 1} of the line (0x{error.object[error.start]:02x}) is not UTF-8"
-        raise FileError(says, where=where, hint=HOW_TO_ENCODE) from error
+        raise FileError(f"{where}: {says}; {HOW_TO_ENCODE}") from error
 
 
 def parse_json(text: str, place: Place, kind: type = dict, hint: str = "") -> Any:
     """Return the object, or with kind=list the list, in a JSON text, from a file or from one line of it.
 
-    hint: the fix for another kind.
+    hint: the end of the error for another kind, with a fix.
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
     with thousands of digits or half of a character (a lone surrogate); and for another kind.
     """
@@ -198,10 +200,10 @@ def parse_json(text: str, place: Place, kind: type = dict, hint: str = "") -> An
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         where = place if place.line else place._replace(line=getattr(error, "lineno", 0))
-        raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=where) from error
+        raise FileError(f"{where}: not valid JSON: {getattr(error, 'msg', error)}") from error
     if not isinstance(value, kind):
         wanted = "an object" if kind is dict else "a list"
-        raise FileError(f"it is a JSON {type(value).__name__}, wanted {wanted}", where=place, hint=hint)
+        raise FileError(f"{place}: it is a JSON {type(value).__name__}, wanted {wanted}{hint}")
     return value
 
 

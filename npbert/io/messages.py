@@ -84,7 +84,7 @@ def print_any_letter() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def warn(text: str | Warning) -> None:
+def warn(text: str) -> None:
     """Warn at the user's line, at any depth of npbert or scikit-learn."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:

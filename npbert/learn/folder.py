@@ -28,8 +28,8 @@ def write_missing(folder: Path, exercises: Mapping[int, Exercise]) -> list[Exerc
     Raises: FileError if `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        hint = ("choose another with ", Setting("folder"))
-        raise FileError(f"{folder} is a file, wanted a folder for the exercises", hint=hint)
+        fix = f"choose another with {Setting('folder')}"
+        raise FileError(f"{folder} is a file, wanted a folder for the exercises; {fix}")
     missing = [exercise for exercise in exercises.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
         write_text(folder / exercise.file_name, exercise.source)
@@ -63,7 +63,6 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     if not path.is_file():
         command = "learn again" if exercise.number in VARIANTS else "learn"
         writes = f"`npbert {command}{option_of(folder)}` writes it"
-        raise FileError(
-            (f"{path} does not exist; {writes}, or give the folder of your exercises with ", Setting("folder"))
-        )
+        fix = f"{writes}, or give the folder of your exercises with {Setting('folder')}"
+        raise FileError(f"{path} does not exist; {fix}")
     return exercise, path

@@ -17,12 +17,7 @@ from npbert.models.heads import (
     TaskModel,
 )
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.parameters import (
-    neither_size_nor_folder,
-    parameter_table,
-    parameters_by_layer,
-    size_table,
-)
+from npbert.models.parameters import neither_size_nor_folder, parameter_table, parameters_by_layer, size_table
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors

@@ -11,8 +11,10 @@ from npbert.core import Parameter
 class Optimizer:
     """Base class: changes the values of `parameters` in place, by their gradients.
 
-    A parameter given twice (a tied weight) takes one step. A schedule may set `lr` before every step. `steps` is the
-    number of steps so far, and `moments()` the other state of an optimizer.
+    A subclass writes `step`, which also counts: `self.steps += 1`. Only to save and restore a run, it needs `moments`,
+    too; without other state, it returns {}.
+
+    A parameter given twice (a tied weight) takes one step. A schedule may set `lr` before every step.
 
     Raises: ValueError without parameters or for a negative lr; TypeError for anything but a Parameter.
     """
@@ -40,7 +42,9 @@ class Optimizer:
         raise NotImplementedError
 
     def step(self, scale: float = 1.0) -> None:
-        """Change every value by its gradient times `scale`, which clips without another pass over the gradients."""
+        """Change every value in place by its gradient times `scale`, and count the step in `steps`.
+
+        The scale clips without another pass over the gradients."""
         raise NotImplementedError
 
 

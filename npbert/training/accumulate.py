@@ -9,7 +9,7 @@ import numpy as np
 from npbert.compute import Array, bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
-from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
+from npbert.io import ALONE, Communicator, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import Shares, Sums, add_up
 
@@ -102,8 +102,7 @@ def gradients_of(
     own, size = communicator.own(everyone), communicator.size
     if communicator.is_first and len(pieces) < size:
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
-        hint = ("start a run with ", Setting("parts", size), " for as many parts as processes")
-        warn(InputWarning(said, hint=hint))
+        warn(f"{said}; start a run with {Setting('parts', size)} for as many parts as processes")
     counts = [model.target_counts(piece) for piece in pieces]
     weights = np.divide(counts, np.sum(counts, axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
@@ -148,12 +147,8 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     for targets in (packed.batch.labels, packed.batch.start_positions):
         if targets is not None:
             has_target &= (targets.reshape(len(order), -1) != IGNORED).any(axis=1)
-    rows: list[Array] = []
-    for part in neighbours(lengths[order], parts):
-        these = order[part]
-        if rows and not (has_target[rows[-1]].any() and has_target[these].any()):
-            these = np.concatenate([rows.pop(), these])
-        rows.append(np.sort(these))
+    starts = [part.start for part in neighbours(lengths[order], parts) if has_target[order[part]].any()]
+    rows = [np.sort(these) for these in np.split(order, starts[1:])]
     if len(rows) == 1:
         return [packed]
     arrays = {name: array for name, array in vars(packed.batch).items() if array is not None}

@@ -60,10 +60,10 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
     )
     new_head: bool = setting(False, "train a new classifier even if the checkpoint has one")
     epochs: float = setting(
-        3.0, "the number of passes through the training file, unless steps is given", value="N", wanted=POSITIVE
+        3.0, "the number of passes through the training file, unless steps is given", wanted=POSITIVE
     )
     steps: int = setting(0, "the number of updates; 0: as many as the epochs have", wanted=at_least(0))
-    learning_rate: float = setting(3e-5, "the highest learning rate", value="RATE", wanted=POSITIVE)
+    learning_rate: float = setting(3e-5, "the highest learning rate", wanted=POSITIVE)
     seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
     def __post_init__(self) -> None:
@@ -92,11 +92,11 @@ class Finetuning(TrainingRun):
         rows, known = kind.read(settings.train, settings)
         self._labels = labels = tuple(known or ())
         if len(labels) == 1:
-            says = f"all labels are {labels[0]!r}, wanted at least two different ones"
-            raise FileError(says, where=Place(settings.train))
+            says = f"all labels are {labels[0]!r}, wanted at least two classes"
+            raise FileError(f"{Place(settings.train)}: {says}")
         if metric == "f1" and kind is TextClassification and len(labels) != 2 and not settings.positive:
-            hint = Setting("positive"), " names the label of f1"
-            raise InputError("metric", "f1", f"another for {len(labels)} labels", hint=hint)
+            hint = f"{Setting('positive')} names the label of f1"
+            raise InputError("metric", "f1", f"another for {len(labels)} labels; {hint}")
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
         places = Place(settings.held_out), Place(settings.train)
         warn_of_known(set(map(repr, held_out)), set(map(repr, rows)), "row", *places)

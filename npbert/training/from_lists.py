@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Classify, Embed
-from npbert.io import FileError, InputError, Place, Setting, read_text, worded_by, write_text
+from npbert.io import FileError, InputError, Place, read_text, worded_by, write_text
 from npbert.io.lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
@@ -118,7 +118,7 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
         row = dict(zip((*given, *names), (*values, *parts), strict=False))
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
             says = f"{text!r:.60}, wanted a text, or as many as in the first row"
-            raise InputError(says, where=Place(str(path), number))
+            raise InputError(f"{Place(str(path), number)}: {says}")
         rows.append(row)
     return rows
 
@@ -133,8 +133,7 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return shuffled[count:], shuffled[:count]
 
 
-def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
+def _in_words(lists: dict[str, str], named: Any) -> str:
     """Return the list and the row, from 0, instead of the file and the line."""
-    if not isinstance(named, Place) or named.path not in lists:
-        return str(named)
-    return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
+    name = lists.get(getattr(named, "path", ""), "")
+    return f"{name}, row {named.line - 1}" if name and named.line else name

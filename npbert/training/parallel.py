@@ -139,11 +139,11 @@ def add_up(sums: Sums, parts: range) -> Sums:
         return {parts: sums[parts]} if parts in sums else {}
     middle = (len(parts) + 1) // 2
     first, second = parts[:middle], parts[middle:]
-    left, right = add_up(sums, first), add_up(sums, second)
-    if first not in left or second not in right:
-        return left | right
-    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first], right[second], strict=True)))
-    return {parts: left[first]}
+    halves = add_up(sums, first) | add_up(sums, second)
+    if first not in halves or second not in halves:
+        return halves
+    run(lambda pair: np.add(*pair, out=pair[0]), zip(halves[first], halves[second], strict=True))
+    return {parts: halves[first]}
 
 
 class Shares:
@@ -156,7 +156,7 @@ class Shares:
         gradients_of     forward and backward of the own parts
         add_up           each process gets the sum of the gradients of its share: the first half of an all-reduce
         an optimizer's step on `parameters`
-        spread_values    each process gets the values of the other shares: the second half
+        spread("value")  each process gets the values of the other shares: the second half
 
     names, all: the parameters of the model. parameters: for the optimizer, this process's share of each, a view of its
     value; for a single process, the model's parameters.
@@ -184,6 +184,8 @@ class Shares:
         """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
         shares.
 
+        It only adds: each gradient already has the weight n/N of its part (`gradients_of`).
+
         The norm is the same for any number of processes, as a share ends with a block.
         """
         communicator, terms = self.communicator, Sums()
@@ -195,19 +197,12 @@ class Shares:
             parameter.add_grad(total.reshape(parameter.value.shape))
         return math.sqrt(np.concatenate(communicator.gather(block_squares(self.parameters))).sum())
 
-    def spread_gradients(self) -> None:
-        """Give all processes the summed gradients of the model, for watchers."""
-        own = [parameter.grad for parameter in self.parameters]
-        for parameter, gradient in zip(self.all, self.whole(own), strict=True):
-            parameter.zero_grad()
-            parameter.add_grad(gradient)
-
-    def spread_values(self) -> None:
-        """Give all processes the updated values of all shares."""
+    def spread(self, name: str) -> None:
+        """Give all processes the arrays of all shares: their updated `value`, or, for watchers, the summed `grad`."""
         if self.communicator.size > 1:
-            own = [parameter.value for parameter in self.parameters]
-            for parameter, value in zip(self.all, self.whole(own), strict=True):
-                parameter.value[...] = value
+            own = [getattr(parameter, name) for parameter in self.parameters]
+            for parameter, array in zip(self.all, self.whole(own), strict=True):
+                getattr(parameter, name)[...] = array
 
     def whole(self, own: list[Array]) -> Iterable[Array]:
         """Return whole arrays for all parameters, one after another, from the shares of all processes."""

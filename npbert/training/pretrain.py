@@ -74,11 +74,9 @@ class PretrainSettings(TrainerSettings):
         "token detection, as in ELECTRA)",
         wanted=one_of(OBJECTIVES),
     )
-    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=at_least(8))
+    max_length: int = setting(128, "the most tokens of a sequence", wanted=at_least(8))
     batch_size: int = setting(32, "the number of sequences in a batch", wanted=at_least(1))
-    mask_probability: float = setting(
-        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=SHARE
-    )
+    mask_probability: float = setting(0.15, "the share of tokens that the model must predict", wanted=SHARE)
     whole_words: bool = setting(False, "mask all pieces of a word, or none")
     held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))
     seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))

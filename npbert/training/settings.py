@@ -44,17 +44,16 @@ class TrainerSettings(Settings):
     """
 
     steps: int = setting(1000, "the number of updates", wanted=at_least(1))
-    learning_rate: float = setting(1e-4, "the highest learning rate", value="RATE", wanted=POSITIVE)
+    learning_rate: float = setting(1e-4, "the highest learning rate", wanted=POSITIVE)
     warmup: float = setting(
         0.1,
         "the share of warm-up steps, in which the learning rate rises",
-        value="SHARE",
         wanted=RATE,
     )
     weight_decay: float = setting(
-        0.01, "the strength of decoupled weight decay, for matrices alone", value="RATE", wanted=at_least(0)
+        0.01, "the strength of decoupled weight decay, for matrices alone", wanted=at_least(0)
     )
-    max_grad_norm: float = setting(1.0, "clip the norm of the gradient to this", value="NORM", wanted=POSITIVE)
+    max_grad_norm: float = setting(1.0, "clip the norm of the gradient to this", wanted=POSITIVE)
     parts: int = setting(
         0,
         "compute each batch in at most this many parts, which threads and processes share; how many share them "
@@ -67,16 +66,12 @@ class TrainerSettings(Settings):
     evaluate_every: int = setting(
         -1,
         "the steps between evaluations; 0: only at the end; -1: about ten in a run, fewer if they take long",
-        value="STEPS",
         wanted=at_least(-1),
     )
-    save_every: int = setting(
-        200, "the steps between saved states, from which a run can continue", value="STEPS", wanted=at_least(1)
-    )
+    save_every: int = setting(200, "the steps between saved states, from which a run can continue", wanted=at_least(1))
     log_every: int = setting(
         10,
         "the steps between lines of the log, metrics.jsonl; about 20 in a run are also printed",
-        value="STEPS",
         wanted=at_least(1),
     )
     patience: int = setting(0, "stop after this many evaluations without a better result; 0: never", wanted=at_least(0))

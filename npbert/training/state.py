@@ -45,9 +45,9 @@ def check_parameters(model: Layer, step: int) -> None:
 
 @dataclass
 class Progress:
-    """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch;
-    the results of evaluations; the losses since the last line of the log; and the number of steps,
-    which may change when it continues."""
+    """The progress of a run: its seed; the epoch, whose order has the seed `seed + epoch`; the place of the next batch,
+    a `Position` (the number of its group, and its number in the group); the results of evaluations; the losses since
+    the last line of the log; and the number of steps, which may change when it continues."""
 
     seed: int
     epoch: int = 0
@@ -59,8 +59,10 @@ class Progress:
     total_steps: int = 0
 
     def batches(self, data: Data) -> Iterator[Batch]:
-        """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
-        without a batch.
+        """Yield batches without end, epoch after epoch, and keep `place` at the next one.
+
+        The data draw the order of an epoch again from its seed, and skip the batches before `place`. Raises: ValueError
+        for data without a batch.
         """
         while True:
             for place, batch in data.batches(self.seed + self.epoch, self.place):
@@ -156,12 +158,12 @@ class Resumable:
             progress = Progress(**head["progress"])
             progress.place = Position(*progress.place)  # a list in JSON
         if others := differences(settings, self._settings()):
-            says = f"{folder} has a run with other settings, {others[0]}"
-            raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
+            fix = "to continue it, give its settings; for a new run, choose another folder"
+            raise FileError(f"{folder} has a run with other settings, {others[0]}; {fix}")
         changes = "; ".join(differences(reads, self.inputs)[:_SHOWN])
         if changes and not changed_data:
-            says = f"{folder} has a run with other data: {changes}"
-            raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
+            fix = f"to continue with the new data, give {Setting('changed_data')}"
+            raise FileError(f"{folder} has a run with other data: {changes}; {fix}")
         before = progress.total_steps
         if changes:
             progress = Progress(progress.seed, progress.epoch, progress.place)
@@ -196,7 +198,7 @@ class Resumable:
             whole = (file.read(f"{kind}.{name}") for name in shares.names)
             for array, part in zip(own, shares.cut(whole, self.communicator.rank), strict=True):
                 array[...] = part.reshape(array.shape)
-        shares.spread_values()
+        shares.spread("value")
 
 
 def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:

@@ -94,14 +94,14 @@ class Trainer(Resumable):
             self._fail(step, batch, seed)
         progress.losses.append(losses)
         if step.is_logged:
-            self.shares.spread_gradients()
+            self.shares.spread("grad")
             means = mean_over_targets(progress.losses).by_name(self.evaluation.kinds)
             of_step = {"learning_rate": self.learning_rate, "gradient_norm": norm}
             step.row, progress.losses = {**means, "epoch": progress.epoch, **of_step}, []
         with layer_statistics(self.model, step):
             self.optimizer.lr = self.learning_rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
-            self.shares.spread_values()
+            self.shares.spread("value")
             step.tokens_per_second = int(batch.attention_mask.sum()) / (time.perf_counter() - start)
         return step
 
@@ -112,7 +112,7 @@ class Trainer(Resumable):
             watcher(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         layers = layers_not_finite(self.model, parts_of(self.model, batch, self.settings.parts), seed)
-        self.shares.spread_gradients()
+        self.shares.spread("grad")
         wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
         found = "all values and gradients are finite, but their sum is not"
         if layers:

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from npbert.catalogue import CATALOGUE
-from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.digits import DIGITS, Digits
 from npbert.gradcheck.exact.field import Field, P
-from npbert.gradcheck.exact.number import Number, as_number
+from npbert.gradcheck.exact.number import Number, as_number, constant
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.exact.rules import RULES, exact_version
 from npbert.gradcheck.exact.run import run_on_numbers

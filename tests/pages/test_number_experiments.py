@@ -15,7 +15,6 @@ from tests.pages.number import (
     QUERY,
     STEP,
     TRACE,
-    VOCABULARY,
     cell,
     choose,
     go_to,
@@ -26,20 +25,37 @@ from tests.pages.number import (
     value,
 )
 
+WORDS = "npbert.state.example.input_ids.map((id) => npbert.state.data.vocabulary[id]).join(' ')"
 WITHOUT_THE_FIRST = """(({model, example, rival}) => {
   const input_ids = example.input_ids.with(1, npbert.state.data.vocabulary.indexOf("[MASK]"));
   return npbert.run(model, {...example, input_ids}, {backward: false, rival}).loss;
 })(npbert.state)"""
 """The difference of two guesses when the first word is hidden, too."""
+FRAMED = """(() => {
+  const {moved, trace} = npbert.state;
+  const cells = [...document.querySelectorAll("#stage td[data-row]")];
+  const isMoved = (cell) => {
+    const {dataset: {row, column}} = cell;
+    const {array} = cell.closest("table").dataset;
+    const [before, now] = [trace, moved].map(({arrays}) => arrays.get(array).at(Number(row), Number(column)));
+    return before !== now;
+  };
+  const others = cells.filter((cell) => cell.closest("table").dataset.array !== moved.place.name);
+  return others.some(isMoved) && others.every((cell) => isMoved(cell) === cell.classList.contains("to"));
+})()"""
+"""Of the numbers beside the one that was moved, are those framed that move with it, and no others?"""
 
 
 def test_a_moved_number_moves_the_guesses_and_the_loss_at_the_top_until_it_is_undone(page):
+    go_to(page, "s.part === 'predictions.dense'")
     choose(page, DENSE, 1, 2)
     start, before, guesses = value(page, DENSE, 1, 2), page.evaluate(f"{TRACE}.loss"), page.inner_text("#guesses")
     page.locator("#move-slider").fill("0.5")
     moved = page.evaluate("npbert.state.moved")
     assert number(page.inner_text("#loss")) == pytest.approx(moved["loss"], rel=1e-4) != pytest.approx(before, rel=1e-4)
     assert page.inner_text("#guesses") != guesses
+    assert page.evaluate(FRAMED)
+    assert page.inner_text("#move-now .guess") == page.inner_text("#guesses .guess")
     both = [number(text) for text in page.inner_text("#followed-title output").split(" → ")]
     assert both == pytest.approx([start, moved["value"]], rel=1e-4)
     slope, said = value(page, f"d({DENSE})", 1, 2), page.inner_text("#move-said")
@@ -58,6 +74,8 @@ def test_what_does_not_move_the_loss_or_has_no_slope_says_so(page):
     assert "no slope here" in page.inner_text("#move-said")
     choose(page, f"{LAYER}.P.0", 0, 0)
     assert "no longer adds up to 1" in page.inner_text("#move-said")
+    go_to(page, "s.kind === 'Softmax'")
+    assert page.locator("#stage .from").count() == len(EXAMPLES[0].input_ids)  # a row of S
     key = f"{LAYER}.attention.key"
     choose(page, f"{key}.bias", 0, 0)
     page.locator("#move-slider").press("ArrowRight")
@@ -71,8 +89,7 @@ def test_what_does_not_move_the_loss_or_has_no_slope_says_so(page):
 def test_any_word_can_be_hidden_another_answer_chosen_and_a_line_typed(page):
     press(page, "#words button >> nth=0")
     page.select_option("#guesses select", "8")
-    hidden = page.evaluate("npbert.state.example")
-    assert (VOCABULARY[hidden["input_ids"][1]], hidden["labels"][1]) == ("[MASK]", 8)
+    assert page.evaluate("npbert.state.example.labels[1]") == 8 and "[CLS] [MASK] are" in page.evaluate(WORDS)
     press(page, "#guesses .guess >> nth=0")
     assert page.evaluate(f"{CHOSEN}.name") == "p"
     page.click("#lines summary")
@@ -82,8 +99,7 @@ def test_any_word_can_be_hidden_another_answer_chosen_and_a_line_typed(page):
         assert said in page.inner_text("#own-said")
     page.fill("#own", "Hello [MASK]")
     page.keyboard.press("Enter")
-    typed = [VOCABULARY.index(word) for word in ("[CLS]", "hello", "[MASK]", "[SEP]")]
-    assert page.evaluate("npbert.state.example.input_ids") == typed
+    assert page.evaluate(WORDS) == "[CLS] hello [MASK] [SEP]"
     assert "taken as right" in page.inner_text("#guesses") and page.locator("#guesses .right").count() == 0
     page.select_option("#sentences", "2")
     assert HOSTILE[0] in page.inner_text("#stage") and page.locator("script").count() == 2
@@ -95,6 +111,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     assert "dQ" in first and "it is 1.41 times what it should be" in first  # √d
     press(page, ".wrong-row button")
     assert "dQ = dS K" in page.inner_text("#step-bug") and page.is_hidden("#proof")
+    assert page.is_visible("#stage .wrong.chosen") and page.is_hidden("#stage .wrong:not([data-array^='d('] *)")
     plant(page, "norm-spread")
     press(page, "#tab-step")
     choose(page, f"d({DENSE})", 1, 2)
@@ -119,6 +136,7 @@ def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back
     assert sum(map(number, features)) == pytest.approx(delta, abs=1e-3)
     words = page.locator("#compare-words .bar-value").all_inner_texts()
     assert len(words) == len(EXAMPLES[0].input_ids)
+    assert "the slope promises (0)" in page.inner_text("#compare-words")  # [MASK] replaces [MASK]
     assert number(words[1]) == pytest.approx(delta - page.evaluate(WITHOUT_THE_FIRST), rel=1e-3)
     press(page, "#rival-out")
     assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]

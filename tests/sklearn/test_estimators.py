@@ -116,7 +116,7 @@ EARLY = {"early_stopping": True}
 
 @pytest.mark.parametrize(
     ("labels", "changes", "said"),
-    [(["cat"] * 8, {}, "y has one class, 'cat'"), (LABELS[1:], {}, "inconsistent numbers of samples"),
+    [(["cat"] * 8, {}, "all labels are 'cat'"), (LABELS[1:], {}, "inconsistent numbers of samples"),
      (["cat", None] * 4, {}, "row 1 of y is None, wanted a label"),
      ([float("nan"), "cat"] * 4, {}, "row 0 of y is nan"),
      (LABELS, {"model": ""}, "model is missing, wanted the folder of a checkpoint"),

@@ -144,7 +144,7 @@ def test_threads_and_processes_change_no_bit(name):
         shares = Shares(model, communicator)
         losses, sums = gradients_of(model, batch, [3], shares, parts=4)
         norm = shares.add_up(sums)
-        shares.spread_gradients()
+        shares.spread("grad")
         gradients = b"".join(parameter.grad.tobytes() for parameter in model.parameters())
         if communicator.size == 1:
             assert norm == pytest.approx(global_norm(model.parameters()), rel=1e-6)

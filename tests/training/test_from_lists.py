@@ -44,7 +44,7 @@ OWN = [2.0, 0.0, 1.0, 0.5] * 3
 NAN = float("nan")
 SAID = [
     (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is '', wanted a label"),
-    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', wanted at least two different ones"),
+    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', wanted at least two classes"),
     (TEXTS[:2], ["no"], {}, "zip() argument 2 is shorter than argument 1"),
     (TEXTS, None, {}, "labels is missing, wanted one for each text"),
     (TEXTS, YES, {"held_out": (TEXTS[:2], ["no", "maybe"])}, "the held-out list, row 1: the label is 'maybe', *"),

@@ -18,8 +18,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import of_each
-from npbert.gradcheck.exact.constants import constant, simplest
-from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.number import Number, World, constant, simplest
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction

@@ -21,8 +21,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number, World
+from npbert.gradcheck.exact.number import Number, World, constant
 from npbert.gradcheck.exact.rules import Rule
 
 P = 281076124 * math.lcm(*range(1, 67)) - 1

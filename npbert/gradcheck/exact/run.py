@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.arrays import Components, components_of, seen, unkno
 from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.function import Floats, ScalarFunction
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
 from npbert.gradcheck.paths import listed
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, largest_at, placed
@@ -49,11 +49,11 @@ class ExactRun(NamedTuple):
         """True if the equality holds in GF(P)."""
         return bool(self.difference % P == 0)
 
-    def check_like(self, floats: Floats) -> None:
-        """Raise PromiseError if a number of y, or of a gradient, differs on floats beyond rounding."""
-        for parts, own in ((self.y, named("y", floats.y)), (self.gradients, floats.gradients)):
+    def check_like(self, function: ScalarFunction, gradients: Gradients) -> None:
+        """Raise PromiseError if a number of y, or of these gradients on floats, differs beyond rounding."""
+        for parts, own in ((self.y, named("y", function.outputs())), (self.gradients, gradients)):
             exact = {name: each.seen for name, each in parts.items()}
-            room = {name: _SLACK / 2 * floats.epsilon * each.error + _SMALLEST for name, each in parts.items()}
+            room = {name: _SLACK / 2 * function.epsilon * each.error + _SMALLEST for name, each in parts.items()}
             for each in compared("", own, exact, 0, doubts=room):
                 if each.count:
                     values = f"{each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
@@ -108,50 +108,50 @@ def _inner(a: Array, b: Array) -> Any:
     return np.ravel(a) @ np.ravel(b)
 
 
-def check_beside(function: ScalarFunction, epsilon: float, sign: int = 1) -> tuple[bool, Gradients]:
-    """Run beside the point. The step is small, but larger than rounding: epsilon is that of the floats.
+def check_beside(function: ScalarFunction, sign: int = 1) -> tuple[bool, Gradients]:
+    """Run beside the point. The step is small, but larger than rounding.
 
     Returns: whether backward is proved there, and its gradients. Raises: PromiseError if y or a gradient on exact
     numbers differs from that on floats."""
-    for size in (epsilon**0.25, epsilon**0.5):  # the smaller one where a function is not defined beyond
-        with function.moved(function.random_step(0), sign * size):
-            floats, field = function.run_on_floats(), Field(function.seed)
-            if all(np.isfinite(part).all() for part in floats.y):
+    for power in (0.25, 0.5):  # the smaller step where a function is not defined beyond
+        with function.moved(function.random_step(0), sign * function.epsilon**power):
+            gradients, field = function.gradients(), Field(function.seed)
+            if all(np.isfinite(part).all() for part in function.outputs()):
                 run = run_on_numbers(field, function)
-                run.check_like(floats)
-                return run.holds and not field.ties, floats.gradients
+                run.check_like(function, gradients)
+                return run.holds and not field.ties, gradients
     raise PromiseError("y is not finite beside your numbers")
 
 
-def check_linear(function: ScalarFunction, floats: Floats) -> None:
+def check_linear(function: ScalarFunction, gradients: Gradients) -> None:
     """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
     sum."""
 
-    def gradients(times: float, plus: float) -> Gradients:
+    def made(times: float, plus: float) -> Gradients:
         """Return the gradients for times · dy + plus."""
         another = copy.copy(function)
         another.dy = tuple(times * dy + plus for dy in function.dy)
         try:
-            return another.run_on_floats().gradients
+            return another.gradients()
         except GradientError as error:
             raise PromiseError(f"for another dy, {error}") from error
 
-    rest, sizes = gradients(-1, 1), function.scales()
+    rest, sizes = made(-1, 1), function.scales()
     for times, plus in _TRIED:
-        found = gradients(times, plus)
-        for name, gradient in floats.gradients.items():
+        found = made(times, plus)
+        for name, gradient in gradients.items():
             wanted = times * gradient + plus * (gradient + rest[name])
             scale = max(magnitude(wanted), magnitude(rest[name])) + sizes[name]
-            if not (np.abs(found[name] - wanted) <= floats.epsilon**_ROUGHLY * scale).all():
+            if not (np.abs(found[name] - wanted) <= function.epsilon**_ROUGHLY * scale).all():
                 said = f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
-def is_right_on_both_sides(function: ScalarFunction, floats: Floats) -> bool:
+def is_right_on_both_sides(function: ScalarFunction, gradients: Gradients) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
-    (is_right, above), (is_right_below, below) = (check_beside(function, floats.epsilon, sign) for sign in (1, -1))
-    for name, at in floats.gradients.items():
+    (is_right, above), (is_right_below, below) = (check_beside(function, sign) for sign in (1, -1))
+    for name, at in gradients.items():
         one, other = above[name], below[name]
         room = _NEAR * max(magnitude(one), magnitude(other))
         if not (np.abs(at - one) + np.abs(at - other) <= np.abs(one - other) + room).all():

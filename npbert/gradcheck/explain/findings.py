@@ -47,7 +47,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
         check_refusal(function)
         return gradients, None
     except PromiseError as error:
-        return function.run_on_floats().gradients, error
+        return function.gradients(), error
     except Exception as error:
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
         if isinstance(error, WrongShapeError):
@@ -140,10 +140,10 @@ def _judged_parts(whole: ScalarFunction) -> tuple[dict[str, ScalarFunction], lis
 
 def _is_right(part: ScalarFunction) -> bool:
     """True if proved, or right along a few directions without a proof. Raises: the part's errors."""
-    proof = prove(part.checked().layer, *part.inputs, rng=part.rng)
+    proof = prove(part.checked().layer, *part.inputs.values(), rng=part.rng)
     if proof.verdict != NOT_PROVED:
         return bool(proof)
-    return compared_along(part, part.run_on_floats().gradients, 3).ok
+    return compared_along(part, part.gradients(), 3).ok
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
@@ -155,7 +155,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
-    wrong, (right, accuracy) = function.run_on_floats().gradients, right_and_accuracy(function)
+    wrong, (right, accuracy) = function.gradients(), right_and_accuracy(function)
     left = [
         each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in _subjects(edits)
     ]

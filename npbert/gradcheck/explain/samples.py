@@ -35,17 +35,18 @@ _IGNORED = -100
 def samples_of(function: ScalarFunction) -> list[Sample]:
     """Return the layer unchanged and, as far as possible, with other numbers, sizes and manners; none if it cannot be
     copied."""
+    given = [*function.inputs.values()]
     try:
-        first = _varied(function, function.inputs, np.copy, 0)
+        first = _varied(function, given, np.copy, 0)
     except Exception:  # the layer's own
         return []
     first.dy = function.dy
     made, must_run = [first], _runs(first)
     others = list(_OTHERS[: _FEW if function.size > _LARGE else None])
-    if any(map(_is_of_labels, function.inputs)):
+    if any(map(_is_of_labels, given)):
         others.append(_WITH_IGNORED)
     for more, number in others:
-        for inputs in resized(function.inputs, more):
+        for inputs in resized(given, more):
             with contextlib.suppress(Exception):  # the layer's own: it refuses this size, or these numbers
                 another = _redrawn(function, inputs, number)
                 if _runs(another) or not must_run:
@@ -57,7 +58,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
 def _runs(function: ScalarFunction) -> bool:
     """False if backward raises: it may have arrays of a fixed size."""
     with contextlib.suppress(Exception):  # the author's own
-        return bool(function.run_on_floats())
+        return bool(function.gradients())
     return False
 
 
@@ -86,7 +87,7 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
 def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:
     """Return other numbers of the same kind, in the manner of this number: positive if all are, 0 and 1 for a mask.
     Whole numbers repeat, except in ascending order, which may be required."""
-    rng, moved = np.random.default_rng(number), function.float_inputs.values()
+    rng = np.random.default_rng(number)
 
     def change(array: Array, manner: int = 0, *, is_moved: bool = True) -> Array:
         if _is_of_labels(array):
@@ -101,8 +102,8 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         return in_manner(drawn, manner) * max(magnitude(array) / 2, 0.1)
 
     given = [
-        change(value, number, is_moved=position in moved) if isinstance(value, np.ndarray) else value
-        for position, value in enumerate(inputs)
+        change(value, number, is_moved=name in function.moved_inputs) if isinstance(value, np.ndarray) else value
+        for name, value in zip(function.inputs, inputs, strict=True)
     ]
     return _varied(function, given, change, number + 1)
 

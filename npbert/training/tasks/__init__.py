@@ -1,8 +1,8 @@
 """The paper's tasks by name."""
 
 from npbert.io.errors import InputError, one_of
-from npbert.training.tasks.table import TaskSettings
-from npbert.training.tasks.task import FinetuneTask, Labelled
+from npbert.training.tasks.table import Labelled, TaskSettings
+from npbert.training.tasks.task import FinetuneTask
 from npbert.training.tasks.text import MultipleChoice, TextClassification, TextRegression, class_weights
 from npbert.training.tasks.tokens import PartOfSpeech, QuestionAnswering, Tagging
 from npbert.training.tasks.vectors import ScoredVectors, SentenceVectors

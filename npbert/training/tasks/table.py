@@ -5,15 +5,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from npbert.data import read_table
 from npbert.data.task_files import DELIMITER
-from npbert.io import FileError, Place, Sentence, Setting, Settings, Wanted, at_least, listed, one_of, setting
+from npbert.io import FileError, Place, Setting, Settings, Wanted, at_least, listed, one_of, setting
+from npbert.io.settings import ANY
 from npbert.models import LOSSES, POOLINGS
 
 _TOO_MANY = 100
+
+
+class Labelled(NamedTuple):
+    """A row of a labelled file: the given value, for example a text; the target, the right answer; and its weight in
+    the loss. An example is a row with its encoding, the model's input."""
+
+    given: Any
+    target: Any
+    weight: float = 1.0
+    encoding: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +97,6 @@ class TaskSettings(Settings):
         0,
         "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
         "if that is smaller, and in an evaluation as in training",
-        value="TOKENS",
         wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
     )
     batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
@@ -103,38 +114,52 @@ def known_label(labels: Sequence[str]) -> Wanted:
     return Wanted(f"one of the training labels: {listed(labels)}", labels.__contains__)
 
 
-def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], second: str) -> list[tuple[str, ...]]:
-    """Return the rows of a table: a value for each column that the settings name.
+def read_rows(
+    path: str,
+    settings: TaskSettings,
+    label: Wanted,
+    texts: Sequence[str] = ("text", "text_pair"),
+    *,
+    wanted: Wanted = ANY,
+    number: type = str,
+    second: str = "label",
+) -> list[Labelled]:
+    """Return the rows of a table: a text, or a tuple of several, with its label and its weight.
 
-    wanted: the settings that name columns, the label first, each with the values of its columns. second: the setting
-    whose column is 1 unless given.
+    label: the values of the label. number: its type as the target, which is 0 without a column of labels. texts: the
+    settings that name the columns of the texts, whose values are `wanted`. second: the setting whose column is 1 unless
+    given.
 
     Raises: FileError with the line for a file that is no table, a value that its column cannot have, and a first row
     that seems to name the columns; OSError.
     """
-    names: list[str] = []  # of the columns, or their numbers
-    owners: list[str] = []  # the setting of each
-    for owner in wanted:
-        given = getattr(settings, owner) or ("1" if owner == second else ())
-        chosen = [given] if isinstance(given, str) else given
-        names += chosen
-        owners += [owner] * len(chosen)
+    values_of = {"label": label, **dict.fromkeys(texts, wanted), "sample_weight": WEIGHT}
+    columns = []  # each as the setting that names it, and its name or number
+    for owner in values_of:
+        column = getattr(settings, owner) or ("1" if owner == second else ())
+        columns += [(owner, name) for name in ([column] if isinstance(column, str) else column)]
+    owners, names = zip(*columns, strict=True)
     is_header = settings.first_row == "header"
-    rows = read_table(path, names, delimiter=settings.delimiter, header=is_header)
-    hint: Sentence = ""
+    table = read_table(path, names, delimiter=settings.delimiter, header=is_header)
+    hint = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
         header, example = (Setting("first_row", what) for what in ("header", "example"))
-        hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
-        first, *others = (row.values[0] for row in rows)
+        hint = f"; if this row has the names of the columns, give {header}; if it is an example, {example}"
+        first, *others = (row.values[0] for row in table)
         is_alone = first not in others and len(set(others)) < len(others)  # while others occur more than once
-        if wanted["label"] is LABEL and is_alone and not NUMBER.allows(first):
-            raise FileError(f"no other row has the label {first!r}", where=rows[0].place, hint=hint)
-    for row in rows:
-        for owner, value in zip(owners, row.values, strict=True):
-            if not wanted[owner].allows(value):
-                says = f"the {owner.replace('_', ' ')} is {listed([value])}, wanted {wanted[owner].words}"
-                raise FileError(says, where=row.place, hint=hint if row is rows[0] else "")
-    return [row.values for row in rows]
+        if label is LABEL and is_alone and not NUMBER.allows(first):
+            raise FileError(f"{table[0].place}: no other row has the label {first!r}{hint}")
+    rows = []
+    for values, place in table:
+        for owner, value in zip(owners, values, strict=True):
+            if not values_of[owner].allows(value):
+                says = f"the {owner.replace('_', ' ')} is {listed([value])}, wanted {values_of[owner].words}"
+                raise FileError(f"{place}: {says}{hint if place is table[0].place else ''}")
+        given = list(values)
+        target = number(given.pop(0)) if "label" in owners else 0.0
+        weight = float(given.pop()) if settings.sample_weight else 1.0
+        rows.append(Labelled(tuple(given) if given[1:] else given[0], target, weight))
+    return rows
 
 
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
@@ -146,5 +171,5 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     known = tuple(sorted(set(names), key=int if are_whole else None))
     if len(known) > _TOO_MANY and 2 * len(known) > len(names):
         says = f"{len(known):,} different labels for {len(names):,} examples are too many: {listed(known)}"
-        raise FileError(says, where=Place(path), hint=(Setting("label"), " names the column of the labels"))
+        raise FileError(f"{Place(path)}: {says}; {Setting('label')} names the column of the labels")
     return known

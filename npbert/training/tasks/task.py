@@ -12,24 +12,14 @@ from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
 from npbert.io.messages import shortened
 from npbert.training.metrics import METRICS
-from npbert.training.tasks.table import TaskSettings
+from npbert.training.tasks.table import Labelled, TaskSettings
 
-MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
+MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS, _POINTS = 30, 400, 60, 25, 80, 400
+OUTSIDE = "O"
 _OTHERS = "(others)"
 
 
-class Labelled(NamedTuple):
-    """A row of a labelled file: the given value, for example a text; the target, the right answer; and its weight in
-    the loss. An example is a row with its encoding, the model's input."""
-
-    given: Any
-    target: Any
-    weight: float = 1.0
-    encoding: Any = None
-
-
 Examples = Sequence[Labelled]
-Logits = Sequence[Array]
 Scores = dict[str, float]
 """The metrics of a model, by name."""
 Labels = Sequence[str] | None
@@ -44,10 +34,12 @@ mistakes with the highest confidence, at most `MOST`. The run adds `goal`, the m
 `baselines`, their metrics by name; `before`, what they are; and `best_step`, the step of the model in model/."""
 
 
-class Shown(NamedTuple):
-    """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name, such as
-    `true` and `predicted`."""
+class Answered(NamedTuple):
+    """A model's answer: the right one and the predicted one, as the metrics read them; whether it is wrong, how sure
+    the model is, and the entries to show in a report by name, with `true` and `predicted`."""
 
+    true: Any
+    predicted: Any
     is_wrong: bool
     sureness: float
     entries: Row
@@ -117,23 +109,22 @@ class FinetuneTask(Task):
         """Return the logits of each example, for `judge` and `report_row`."""
         return self.logits([example.encoding for example in examples])
 
-    def loss(self, logits: Array, targets: Array) -> float:
+    def answers(self, logits: Any, examples: Examples) -> Iterable[Answered]:
+        """Yield the answers from the results of `predict`, for `judge` and `report_row`; by default none."""
+        return ()
+
+    def scores(self, predicted: Any, true: Any) -> Scores:
+        """Return the metrics of predicted and right answers, without the loss."""
+        return {name: METRICS[name](predicted, true) for name in self.metrics if name != "loss"}
+
+    def loss(self, logits: Any, examples: Examples) -> float:
         """Return the loss of training, without dropout."""
-        return float(self.model.loss_function(logits, targets))
-
-    def decode(self, logits: Array) -> Array:
-        """Return the predictions (N,) of logits (N, …), for the default `judge`."""
-        raise NotImplementedError
-
-    def scores(self, predictions: Array, targets: Array) -> Scores:
-        """Return the metrics of predictions, (N,) each, without the loss."""
-        return {name: METRICS[name](predictions, targets) for name in self.metrics if name != "loss"}
+        return float(self.model.loss_function(np.stack(logits), self.targets(examples)))
 
     def judge(self, logits: Any, examples: Examples) -> Scores:
-        """Return the metrics of the paper's tables for the results of `predict`; by default from the prediction that
-        `decode` returns for each example."""
-        stacked, targets = np.stack(logits), self.targets(examples)
-        return {**self.scores(self.decode(stacked), targets), "loss": self.loss(stacked, targets)}
+        """Return the metrics of the paper's tables for the results of `predict`."""
+        true, predicted, *_ = zip(*self.answers(logits, examples), strict=True)
+        return {**self.scores(predicted, true), "loss": self.loss(logits, examples)}
 
     def evaluate(self, examples: Examples) -> Scores:
         """Return the metrics of the model."""
@@ -141,20 +132,18 @@ class FinetuneTask(Task):
 
     def report_row(self, logits: Any, examples: Examples) -> Row:
         """Return a row for shown.jsonl from the results of `predict`. (Its entries: `Row`.)"""
-        answers = list(self.shown(logits, examples))
+        answers = list(self.answers(logits, examples))
         wrong = sorted((answer for answer in answers if answer.is_wrong), key=lambda answer: -answer.sureness)
         worst = [{name: in_brief(value) for name, value in answer.entries.items()} for answer in wrong[:MOST]]
-        pairs = [(answer.entries["true"], answer.entries["predicted"]) for answer in answers]
         row = {"kind": self.kind, "examples": len(answers), "wrong": len(wrong), "worst": worst}
-        return row | self.of_picture(pairs)
-
-    def shown(self, logits: Any, examples: Examples) -> Iterable[Shown]:
-        """Yield the answers, for `report_row`; by default none."""
-        return ()
-
-    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
-        """Return what a picture in a report shows of the pairs of right and predicted answers."""
-        return {}
+        pairs = [(answer.entries["true"], answer.entries["predicted"]) for answer in answers]
+        if self.kind == "tags":
+            pairs = [pair for sentence in pairs for pair in zip(*sentence, strict=True)]
+        if self.kind == "numbers":
+            row["pairs"] = pairs[:: -(-len(pairs) // _POINTS)]
+        elif self.kind in ("labels", "tags"):
+            row |= confusion(pairs, [*self.labels, OUTSIDE])
+        return row
 
     def baselines(self, examples: Examples) -> Scores:
         """Return the metrics of a constant answer; none if no answer fits every example."""

@@ -10,35 +10,12 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Ids, Text
 from npbert.inference import Classify
-from npbert.inference.classify import best_label
-from npbert.io import InputError, Wanted, listed, one_of
-from npbert.io.settings import ANY
+from npbert.io import InputError, listed, one_of
 from npbert.layers import Softmax
 from npbert.models import BertForMultipleChoice
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
-from npbert.training.tasks.table import (
-    LABEL,
-    NUMBER,
-    WEIGHT,
-    TaskSettings,
-    find_labels,
-    known_label,
-    read_rows,
-)
-from npbert.training.tasks.task import (
-    Examples,
-    FinetuneTask,
-    Labelled,
-    Labels,
-    Logits,
-    Read,
-    Row,
-    Scores,
-    Shown,
-    confusion,
-)
-
-_POINTS = 400  # in a picture
+from npbert.training.tasks.table import LABEL, NUMBER, TaskSettings, find_labels, known_label, read_rows
+from npbert.training.tasks.task import Answered, Examples, FinetuneTask, Labels, Read, Scores
 
 
 class OneOfMany(FinetuneTask):
@@ -48,15 +25,14 @@ class OneOfMany(FinetuneTask):
     goal = "accuracy"
     kind = "labels"
 
-    def decode(self, logits: Array) -> Array:
-        return logits.argmax(axis=1)
-
-    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
-        for example, scores in zip(examples, logits, strict=True):
-            text, *classes = (example.given, *self.labels) if self.kind == "labels" else example.given
-            true, (best, probability, _) = classes[example.target], best_label(Softmax()(scores), classes)
-            entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
-            yield Shown(best != true, probability, entries)
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
+        stacked = np.stack(logits)
+        best = stacked.argmax(axis=1).tolist()
+        for example, predicted, scores in zip(examples, best, Softmax()(stacked), strict=True):
+            text, *names = (example.given, *self.labels) if self.kind == "labels" else example.given
+            true, said, probability = names[example.target], names[predicted], float(scores[predicted])
+            entries = {"texts": text, "true": true, "predicted": said, "probability": probability}
+            yield Answered(example.target, predicted, true != said, probability, entries)
 
 
 class OneNumber(FinetuneTask):
@@ -64,23 +40,15 @@ class OneNumber(FinetuneTask):
 
     kind = "numbers"
 
-    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
+    def decode(self, logits: Array) -> Array:
+        """Return the predictions (N,) of logits (N, …)."""
+        raise NotImplementedError
+
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Yield all answers, as if wrong: the largest errors come first."""
         for example, predicted in zip(examples, self.decode(np.stack(logits)).tolist(), strict=True):
             entries = {"texts": example.given, "true": example.target, "predicted": predicted}
-            yield Shown(True, abs(predicted - example.target), entries)
-
-    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
-        return {"pairs": pairs[:: -(-len(pairs) // _POINTS)]}
-
-
-def read_texts(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
-    """Return the rows of a file: a text, or a pair of texts, each with its label as a text."""
-    wanted, rows = {"label": label, "text": ANY, "text_pair": ANY, "sample_weight": WEIGHT}, []
-    for row in read_rows(path, settings, wanted, second="label"):
-        given = row[1:3] if settings.text_pair else row[1]
-        rows.append(Labelled(given, row[0], float(row[-1]) if settings.sample_weight else 1.0))
-    return rows
+            yield Answered(example.target, predicted, True, abs(predicted - example.target), entries)
 
 
 class TextClassification(OneOfMany, Classify):
@@ -98,7 +66,7 @@ class TextClassification(OneOfMany, Classify):
         """
         if labels:
             settings = replace(settings, sample_weight="")
-        rows = read_texts(path, settings, known_label(labels) if labels else LABEL)
+        rows = read_rows(path, settings, known_label(labels) if labels else LABEL)
         known = labels or find_labels([row.target for row in rows], path)
         one_of(("", *known)).check("positive", settings.positive)
         return [row._replace(target=known.index(row.target)) for row in rows], known
@@ -113,19 +81,17 @@ class TextClassification(OneOfMany, Classify):
         batch.sample_weight = np.array([example.weight for example in examples])
         return batch
 
-    def scores(self, predictions: Array, targets: Array) -> Scores:
+    def scores(self, predicted: Any, true: Any) -> Scores:
         """Return the metrics; f1 only with a positive label."""
-        metrics = {name: METRICS[name](predictions, targets) for name in ("accuracy", "macro_f1", "matthews")}
+        metrics = {name: METRICS[name](predicted, true) for name in ("accuracy", "macro_f1", "matthews")}
         if self.positive:
-            metrics["f1"] = f1(predictions, targets, self.labels.index(self.positive))
+            metrics["f1"] = f1(predicted, true, self.labels.index(self.positive))
         return metrics
 
-    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
-        return confusion(pairs, self.labels)
-
-    def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Any, examples: Examples) -> dict[str, ClassScores]:
         """Return the scores of each label for the results of `predict`."""
-        scores = class_scores(self.decode(np.stack(logits)), self.targets(examples))
+        true, predicted, *_ = zip(*self.answers(logits, examples), strict=True)
+        scores = class_scores(predicted, true)
         return {self.labels[number]: each for number, each in scores.items()}
 
     def baselines(self, examples: Examples) -> Scores:
@@ -144,13 +110,13 @@ class TextRegression(OneNumber, Classify):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        return [row._replace(target=float(row.target)) for row in read_texts(path, settings, NUMBER)], None
+        return read_rows(path, settings, NUMBER, number=float), None
 
     def decode(self, logits: Array) -> Array:
         return logits[:, 0].astype(float)
 
-    def loss(self, logits: Array, targets: Array) -> float:
-        return super().loss(self.decode(logits), targets)
+    def loss(self, logits: Any, examples: Examples) -> float:
+        return super().loss(self.decode(np.stack(logits)), examples)
 
     def baselines(self, examples: Examples) -> Scores:
         return {"loss": float(np.var(self.targets(examples)))}
@@ -211,8 +177,7 @@ class MultipleChoice(GroupedTask, OneOfMany):
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
         numbers = one_of([str(number) for number in range(len(settings.choices))])
-        rows = read_rows(path, settings, {"label": numbers, "text": ANY, "choices": ANY}, second="label")
-        return [Labelled(given, int(right)) for right, *given in rows], None
+        return read_rows(path, settings, numbers, ("text", "choices"), number=int), None
 
     def sequences_of(self, given: Any) -> list[Text]:
         text, *choices = given

@@ -11,24 +11,12 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, pad_rows
 from npbert.data.task_files import Question, read_conll, read_squad
-from npbert.inference import Answer, AnswerSpan, Tag, find_entities, first_tokens
+from npbert.inference import Answer, Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.metrics import entity_scores, exact_match, squad_scores
-from npbert.training.tasks.table import TaskSettings, find_labels, known_label
-from npbert.training.tasks.task import (
-    Examples,
-    FinetuneTask,
-    Labelled,
-    Labels,
-    Logits,
-    Read,
-    Row,
-    Scores,
-    Shown,
-    confusion,
-)
+from npbert.training.tasks.table import Labelled, TaskSettings, find_labels, known_label
+from npbert.training.tasks.task import OUTSIDE, Answered, Examples, FinetuneTask, Labels, Read, Scores
 
-OUTSIDE = "O"
 _AROUND = 160
 """The characters of a passage before and after the first gold answer, in a report."""
 
@@ -56,8 +44,8 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
-                hint = "for tags of another kind, give ", Setting("task", "pos")
-                raise FileError(f"{place} on: {error}", hint=hint) from error
+                fix = f"for tags of another kind, give {Setting('task', 'pos')}"
+                raise FileError(f"{place} on: {error}; {fix}") from error
             unknown = sorted(set(tags).difference(known))
             if unknown:
                 says = f"the label is {listed(unknown)}, wanted {known_label(known).words}"
@@ -74,27 +62,23 @@ class Tagging(FinetuneTask, Tag):
             rows.append(row)
         return pad_rows(rows, IGNORED)
 
-    def judge(self, logits: Logits, examples: Examples) -> Scores:
-        """Return the metrics of the tags; the loss is over the words that a model reads."""
-        gold = [example.target for example in examples]
-        predicted = [answer.entries["predicted"] for answer in self.shown(logits, examples)]
-        scores = entity_scores(predicted, gold) if self.has_entities else {}
-        accuracy = float(np.mean(np.concatenate(gold) == np.concatenate(predicted)))
-        targets = self.targets(examples)
-        loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
-        return {**scores, "accuracy": accuracy, "loss": loss}
-
-    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Yield the tags of each word, O for words cut off. The shortest sentences count as the surest."""
         for example, scores in zip(examples, logits, strict=True):
             true, ours = example.target, [OUTSIDE] * len(example.target)
             for word, best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 ours[word] = self.labels[best]
-            yield Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours})
+            entries = {"words": example.given, "true": true, "predicted": ours}
+            yield Answered(true, ours, true != ours, -len(true), entries)
 
-    def of_picture(self, pairs: Sequence[tuple[Any, Any]]) -> Row:
-        of_words = [pair for sentence in pairs for pair in zip(*sentence, strict=True)]
-        return confusion(of_words, [*self.labels, OUTSIDE])
+    def scores(self, predicted: Any, true: Any) -> Scores:
+        scores = entity_scores(predicted, true) if self.has_entities else {}
+        return {**scores, "accuracy": float(np.mean(np.concatenate(true) == np.concatenate(predicted)))}
+
+    def loss(self, logits: Any, examples: Examples) -> float:
+        """Return the mean over the words that a model reads."""
+        targets = self.targets(examples)
+        return float(self.model.loss_function(np.concatenate(logits), targets[targets != IGNORED]))
 
 
 class PartOfSpeech(Tagging):
@@ -138,31 +122,26 @@ class QuestionAnswering(FinetuneTask, Answer):
         batch.start_positions, batch.end_positions = self.targets(examples).T
         return batch
 
-    def answers(self, logits: Logits, examples: Examples) -> Iterator[tuple[Question, AnswerSpan]]:
-        """Yield each question with the best answer, from all of its windows, which follow each other."""
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
+        """Yield the best answer to each question, from all of its windows, which follow each other."""
         for question, group in groupby(zip(examples, logits, strict=True), key=lambda pair: pair[0].given):
             windows, scores = zip(*group, strict=True)
-            (best,) = self.best([window.encoding for window in windows], scores, question.passage, 1)
-            yield question, best
-
-    def judge(self, logits: Logits, examples: Examples) -> Scores:
-        answered = list(self.answers(logits, examples))
-        predictions = [span.text for _, span in answered]
-        gold = [[answer.text for answer in question.answers] for question, _ in answered]
-        # logits (2, T): the mean of −log of the probabilities of the right start and the right end
-        losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
-        return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
-
-    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
-        for question, span in self.answers(logits, examples):
-            gold = [answer.text for answer in question.answers]
+            (span,) = self.best([window.encoding for window in windows], scores, question.passage, 1)
+            true = list(dict.fromkeys(answer.text for answer in question.answers))
             passage, (text, start) = question.passage, question.answers[0]
             end = start + len(text)
             entries = {
                 "texts": question.question,
-                "true": list(dict.fromkeys(gold)),
+                "true": true,
                 "predicted": span.text,
                 "probability": span.score,
                 "excerpt": (passage[max(0, start - _AROUND) : start], text, passage[end : end + _AROUND]),
             }
-            yield Shown(not exact_match(span.text, gold), span.score, entries)
+            yield Answered(true, span.text, not exact_match(span.text, true), span.score, entries)
+
+    scores: Any = staticmethod(squad_scores)
+
+    def loss(self, logits: Any, examples: Examples) -> float:
+        """Return the mean of −log of the probabilities of the right start and the right end.   logits (2, T) each"""
+        losses = map(self.model.loss_function, [scores.astype(float) for scores in logits], self.targets(examples))
+        return float(np.mean(list(losses)))

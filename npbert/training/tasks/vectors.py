@@ -14,23 +14,31 @@ from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, TaskSettings, read_rows
-from npbert.training.tasks.task import (
-    Examples,
-    FinetuneTask,
-    Labelled,
-    Labels,
-    Logits,
-    Read,
-    Scores,
-    Shown,
-)
+from npbert.training.tasks.task import Answered, Examples, FinetuneTask, Labels, Read
 from npbert.training.tasks.text import GroupedTask, OneNumber
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
-Searched = tuple[str, list[str], list[str], float]
-"""A query, the texts that belong to it, the texts that a search finds, the best first, and the cosine of that."""
+def retrieval_scores(found: Sequence[Sequence[str]], relevant: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return the mean over the queries of each of RETRIEVAL_METRICS. Only the first ten texts that are found count.
+
+    recall_at_k: the share of the relevant texts that are among the first k
+    mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
+    ndcg_at_10: Σ 1 / log₂(place + 1) over the relevant texts that are found, as a share of the largest possible
+    (Järvelin & Kekäläinen 2002 for the last; InformationRetrievalEvaluator in sentence-transformers has the same.)
+    """
+    gains, rows = 1 / np.log2(np.arange(2, 12)), []
+    for texts, wanted in zip(found, relevant, strict=True):
+        places = np.flatnonzero([text in wanted for text in texts[:10]])  # from 0
+        row = (
+            (places == 0).sum() / len(wanted),
+            len(places) / len(wanted),
+            (1 / (places + 1)).max(initial=0.0),
+            gains[places].sum() / gains[: len(wanted)].sum(),
+        )
+        rows.append(row)
+    return dict(zip(RETRIEVAL_METRICS, np.mean(rows, axis=0).tolist(), strict=True))
 
 
 class SentenceVectors(GroupedTask):
@@ -53,8 +61,8 @@ class SentenceVectors(GroupedTask):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         if settings.loss not in ("", *cls.losses):
-            hint = Setting("label"), " names the column of a score; without it, texts match or not"
-            raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
+            hint = f"{Setting('label')} names the column of a score; without it, texts match or not"
+            raise InputError("loss", settings.loss, f"{' or '.join(cls.losses)}; {hint}")
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError("batch_size", settings.batch_size, wanted)
@@ -62,11 +70,8 @@ class SentenceVectors(GroupedTask):
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
         score = COSINE if settings.loss == "cosine" else NUMBER
-        wanted = {"label": score, "text": TEXT, "text_pair": TEXT, "negatives": TEXT}
-        rows = read_rows(path, settings, wanted, second="text_pair")
-        if settings.label:
-            return [Labelled(row[1:], float(row[0])) for row in rows], None
-        return [Labelled(row, 0.0) for row in rows], None
+        texts = ("text", "text_pair", "negatives")
+        return read_rows(path, settings, score, texts, wanted=TEXT, number=float, second="text_pair"), None
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, **options: Any) -> Any:
@@ -91,19 +96,19 @@ class SentenceVectors(GroupedTask):
         numbers: dict[str, int] = {}
         return np.array([[numbers.setdefault(text, len(numbers)) for text in example.given] for example in examples])
 
-    def loss(self, logits: Array, targets: Array) -> float:
+    def loss(self, logits: Any, examples: Examples) -> float:
         """Return the mean of the losses of batches, as in training."""
         size, total = self.settings.batch_size, 0.0
-        for start in range(0, len(targets), size):
+        for start in range(0, len(examples), size):
             batch = slice(start, start + size)
-            total += len(targets[batch]) * super().loss(logits[batch], targets[batch])
-        return total / len(targets)
+            total += len(examples[batch]) * super().loss(logits[batch], examples[batch])
+        return total / len(examples)
 
     known_before = FinetuneTask.evaluate
 
-    def search(self, logits: Logits, examples: Examples) -> list[Searched]:
+    def answers(self, logits: Any, examples: Examples) -> Iterator[Answered]:
         """Find the ten texts of the largest cosine for each different query, among all different texts. A match in any
-        example is relevant."""
+        example is relevant. A report shows the first text found."""
         groups = [self.sequences_of(example.given) for example in examples]
         vectors = dict(zip(chain(*groups), chain(*logits), strict=True))
         relevant: dict[str, dict[str, None]] = {}
@@ -111,20 +116,12 @@ class SentenceVectors(GroupedTask):
             relevant.setdefault(query, {})[text] = None
         texts = list(dict.fromkeys(text for _, *others in groups for text in others))
         hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
-        return [
-            (query, list(own), [texts[hit.corpus_id] for hit in each], each[0].score)
-            for (query, own), each in zip(relevant.items(), hits, strict=True)
-        ]
+        for (query, own), each in zip(relevant.items(), hits, strict=True):
+            true, found = list(own), [texts[hit.corpus_id] for hit in each]
+            entries = {"texts": query, "true": true[0], "predicted": found[0]}
+            yield Answered(true, found, found[0] not in own, each[0].score, entries)
 
-    def judge(self, logits: Logits, examples: Examples) -> Scores:
-        scores = retrieval_scores(self.search(logits, examples))
-        return {**scores, "loss": self.loss(np.stack(logits), self.targets(examples))}
-
-    def shown(self, logits: Logits, examples: Examples) -> Iterator[Shown]:
-        """Yield the text found first for each query."""
-        for query, relevant, found, score in self.search(logits, examples):
-            entries = {"texts": query, "true": relevant[0], "predicted": found[0]}
-            yield Shown(found[0] not in relevant, score, entries)
+    scores: Any = staticmethod(retrieval_scores)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, for `npbert search`."""
@@ -144,30 +141,9 @@ class ScoredVectors(OneNumber, SentenceVectors):
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
     losses = ("cosent", "cosine")
-    targets, judge = FinetuneTask.targets, FinetuneTask.judge
+    targets, scores = FinetuneTask.targets, FinetuneTask.scores
 
     def decode(self, logits: Array) -> Array:
         """Return the cosine of each pair (N,).   logits (N, 2, D)"""
         unit = UnitLength()(logits)
         return (unit[:, 0] * unit[:, 1]).sum(axis=1).astype(float)
-
-
-def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:
-    """Return the mean over the queries of each of RETRIEVAL_METRICS. Only the first ten texts that are found count.
-
-    recall_at_k: the share of the relevant texts that are among the first k
-    mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
-    ndcg_at_10: Σ 1 / log₂(place + 1) over the relevant texts that are found, as a share of the largest possible
-    (Järvelin & Kekäläinen 2002 for the last; InformationRetrievalEvaluator in sentence-transformers has the same.)
-    """
-    gains, rows = 1 / np.log2(np.arange(2, 12)), []
-    for _, wanted, texts, _ in searches:
-        found = np.flatnonzero([text in wanted for text in texts[:10]])  # from 0
-        row = (
-            (found == 0).sum() / len(wanted),
-            len(found) / len(wanted),
-            (1 / (found + 1)).max(initial=0.0),
-            gains[found].sum() / gains[: len(wanted)].sum(),
-        )
-        rows.append(row)
-    return dict(zip(RETRIEVAL_METRICS, np.mean(rows, axis=0).tolist(), strict=True))

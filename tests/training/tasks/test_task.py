@@ -11,7 +11,15 @@ from npbert.data.task_files import GoldAnswer, Question
 from npbert.inference import AnswerSpan
 from npbert.io import FileError, InputError
 from npbert.io.lines import finite_or_null
-from npbert.training.tasks import ALIASES, TASKS, QuestionAnswering, TaskSettings, TextClassification, task_class
+from npbert.training.tasks import (
+    ALIASES,
+    TASKS,
+    Labelled,
+    QuestionAnswering,
+    TaskSettings,
+    TextClassification,
+    task_class,
+)
 from npbert.training.tasks.task import MOST, confusion
 from tests.training.parallel.together import together
 from tests.training.tasks.tiny import FILES, Planted, tiny_config
@@ -130,8 +138,8 @@ def test_answers_are_shown_in_their_passage(tokenizer):
     gold, before, after = "the right answer", "before " * 50, " after" * 50
     question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)), GoldAnswer("answer", 0)))
     task, said = QuestionAnswering(Planted(tokenizer), tokenizer), {"answer": 0.9, "the": 0.5, "before": 0.8}
-    task.answers = lambda *_: [(question, AnswerSpan(*each, 0, 0)) for each in said.items()]
-    shown = task.report_row([], [])
+    task.best = lambda _, scores, *more: [AnswerSpan(*scores[0], 0, 0)]
+    shown = task.report_row(list(said.items()), [Labelled(question._replace(id=text), 0) for text in said])
     assert (shown["kind"], shown["wrong"]) == ("answers", 2), "one of the gold answers will do"
     far, near = shown["worst"]
     excerpt = [before[-160:], gold, after[:160]]

@@ -16,7 +16,7 @@ export function explain(trace, name, row, column) {
     const terms = [{label, value, factors: [], goes: null}];
     return {value, formula: left, terms, total: value, roads: false, notes: [], origin};
   }
-  const parts = array.origins.map((origin) => partsOf(trace, origin, array, row, column));
+  const parts = array.origins.map((origin) => partsOf(trace, origin, row, column));
   const terms = parts.flatMap((part) => part.terms);
   const formulas = parts.map(({formula}) => formula).filter(Boolean);
   const notes = array.origins.map((origin) => noteOf(trace, origin, terms.length === 0));
@@ -39,30 +39,45 @@ function isByRoads({origins, isGradient}) {
 }
 
 // The terms that one formula has for the number at (row, column): none where the formula does not reach it.
-function partsOf(trace, {step, line}, array, row, column) {
-  const {index} = line.target;
-  const place = index.length === 2 ? [row, column] : [array.columns === "one" ? row : column];
+function partsOf(trace, {step, line}, row, column) {
   const found = line.terms.map((term) => {
-    const letters = [...rangesOf(trace, step, [line.target, ...refsIn(term.factors)])];
-    const isFree = ([letter]) => !index.some((one) => one.letter === letter && !one.lookup);
-    const fits = (at) => index.every((one, dim) => placeAt(trace, step, one, at[one.letter]) === place[dim]);
-    const all = everyPlace(letters, index, place).filter(fits);
-    return all.map((at) => termAt(trace, step, term, at, letters.find(isFree)?.[0]));
+    const all = lettersAt(trace, step, [line.target, ...refsIn(term.factors)], {row, column});
+    const isFree = (letter) => !line.target.index.some((one) => one.letter === letter && !one.lookup);
+    return all.map((at) => termAt(trace, step, term, at, Object.keys(at).find(isFree)));
   });
   const sums = found.map((some, which) => some.length && formulaOf(trace, step, line.terms[which], some));
   return {terms: found.flat(), formula: sums.filter(Boolean).join(" + ")};
 }
 
-// All values of the letters for which the target may be at that place: as objects by letter.
-function everyPlace(letters, index, place) {
+// All values of the letters of these arrays for which the first is at that place: as objects by letter.
+function lettersAt(trace, step, refs, {row, column}) {
+  const [{name, index}] = refs;
+  const place = index.length === 2 ? [row, column] : [trace.arrays.get(name).columns === "one" ? row : column];
   let all = [{}];
-  for (const [letter, [from, to]] of letters) {
+  for (const [letter, [from, to]] of rangesOf(trace, step, refs)) {
     const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
     const range = Array.from({length: to - from}, (_, n) => from + n);
     const values = dim < 0 ? range : range.filter((at) => at === place[dim]);
     all = all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
   }
-  return all;
+  return all.filter((at) => index.every((one, dim) => placeAt(trace, step, one, at[one.letter]) === place[dim]));
+}
+
+// The numbers `from` which a number is computed, or those that are computed from it, `to`; what lies between and is
+// hidden is passed. (A maximum is only subtracted, and changes nothing.)
+export function linksOf(trace, place, way) {
+  const found = [];
+  for (const {step, line} of [...trace.arrays.values()].flatMap(({origins}) => origins)) {
+    for (const {factors} of line.way === "max" ? [] : line.terms) {
+      const refs = refsIn(factors);
+      const [here, there] = way === "from" ? [[line.target], refs] : [refs, [line.target]];
+      for (const ref of here.filter(({name}) => name === place.name)) {
+        const all = lettersAt(trace, step, [ref, line.target, ...refs], place);
+        found.push(...all.flatMap((at) => there.map((other) => cellAt(trace, step, other, at))));
+      }
+    }
+  }
+  return found.flatMap((cell) => (trace.arrays.get(cell.name).isHidden ? linksOf(trace, cell, way) : [cell]));
 }
 
 function termAt(trace, step, {sign, label, factors}, at, free) {
@@ -89,13 +104,17 @@ function factorAt(trace, step, factor, at) {
     return {...args[0], label: symbolOf(trace, factor), value};
   }
   const array = trace.arrays.get(factor.name);
-  const place = factor.index.map((index) => placeAt(trace, step, index, at[index.letter]));
-  const [row, column] = place.length === 1 && array.columns !== "one" ? [0, ...place] : [...place, 0, 0];
-  const value = array.at(row, column);
-  const {name, isGradient, example = null} = array;
-  return array.isHidden
-    ? {name: null, label: symbolOf(trace, factor), value}
-    : {name, row, column, value, isGradient, example};
+  const cell = cellAt(trace, step, factor, at);
+  const value = array.at(cell.row, cell.column);
+  const {name, isGradient, isHidden, example = null} = array;
+  return isHidden ? {name: null, label: symbolOf(trace, factor), value} : {...cell, name, value, isGradient, example};
+}
+
+// The place of an array of a formula where its letters have these values.
+function cellAt(trace, step, {name, index}, at) {
+  const place = index.map((one) => placeAt(trace, step, one, at[one.letter]));
+  const [row, column] = place.length === 1 && trace.arrays.get(name).columns !== "one" ? [0, ...place] : [...place, 0, 0];
+  return {name, row, column};
 }
 
 function symbolOf(trace, {args, of, constant, name}) {
@@ -183,8 +202,6 @@ export function largestTerm(trace, {name, row, column}) {
 
 // The places from a gradient on, by the largest term each time, until backward begins.
 export function wayToLoss(trace, place) {
-  const goes = largestTerm(trace, place)?.goes;
-  return goes ? [placeOnly(goes), ...wayToLoss(trace, goes)] : [];
+  const {name, row, column} = largestTerm(trace, place)?.goes ?? {};
+  return name ? [{name, row, column}, ...wayToLoss(trace, {name, row, column})] : [];
 }
-
-const placeOnly = ({name, row, column}) => ({name, row, column});

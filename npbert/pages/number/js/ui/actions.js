@@ -1,6 +1,6 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
-import {run, whatIf} from "../math/run.js";
+import {run} from "../math/run.js";
 import {probabilitiesIn, stepsOf} from "../math/steps.js";
 import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
 import {arrayNamed, bestOf, steepestWeight} from "./labels.js";
@@ -94,27 +94,13 @@ export function hidden(example, position) {
   return {...example, hides: position, input_ids, labels, given: labels, isGuessed: false};
 }
 
-export const hideWord = (position) =>
-  runAgain({trail: [], rival: null, example: hidden(state.example, position)});
-
-// Another answer for a hidden word: the loss is then that of this word.
-export const chooseAnswer = (position, word) =>
-  runAgain({rival: null, example: answered(state.example, position, word)});
-
+// With another answer for a hidden word: the loss is then that of this word.
 export const answered = (example, position, word) => ({...example, labels: example.labels.with(position, word)});
 
 // Compare the answer of a hidden word with another word, {masked, word}: backward then begins from the difference of
 // their logits, and this is followed. null: it begins from the loss again.
 export function compareWith(rival) {
   runAgain({rival, view: "step", trail: [], step: rival ? state.trace.program.length - 1 : state.step});
-}
-
-// Plant a bug in the backward, or take it out: null.
-export const plantBug = (bug) => runAgain({bug});
-
-// Move a number: forward goes on from there, and all that it changes is shown. null: it is where it was.
-export function moveNumber(place, value) {
-  change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
 // Follow this number: a new trail begins.

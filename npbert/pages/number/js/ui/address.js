@@ -61,7 +61,8 @@ const VIEW_KEYS = {
   step: {write: ({step, chosen}) => (step || chosen) && step + 1, read: (text) => brings("step", stepNamed(text))},
   file: {write: () => null, read: (text) => brings("step", stepOfFile(text))},
   number: {
-    write: ({trail}) => trail.map(textOf), // the way here, the number itself last
+    // the way here, the number itself last
+    write: ({trail}) => trail.map(({name, row, column}) => `${name}[${row},${column}]`),
     read(text, {trail, step}) {
       const place = placeNamed(text, step);
       return place && {trail: [...trail, place]};
@@ -99,8 +100,6 @@ export function showAddress() {
     writing ??= setTimeout(writeUnlessLeft, WRITE_AFTER);
   });
 }
-
-const textOf = ({name, row, column}) => `${name}[${row},${column}]`;
 
 // A sentence as it came, by its number.
 const startOf = (sentence) => ({sentence, example: state.data.examples[sentence]});

@@ -2,18 +2,17 @@
 
 import {makeModel, run} from "../math/run.js";
 import {batchAt, makeTrainer, resetParameters} from "../math/train.js";
-import {chooseSentence, plantBug} from "./actions.js";
+import {chooseSentence, runAgain} from "./actions.js";
 import {chartOfLosses, smoothed} from "./chart.js";
 import {breath, byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf} from "./labels.js";
+import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf, TOLERANCE} from "./labels.js";
 import {isSecret, knownBug, linesOfBug} from "./notes.js";
 import {state, watch} from "./state.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
 const RACE = {steps: 150, seed: 3, lr: 1e-2};
-const TOLERANCE = 1e-9;
 let racing = null; // the losses of the race that goes on
 
 export function showBreak() {
@@ -21,7 +20,7 @@ export function showBreak() {
   const choice = ({id, name}) => make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name);
   byId("bugs").append(...choices.map(choice));
   byId("bugs").addEventListener("change", ({target}) => {
-    plantBug(target.value || null);
+    runAgain({bug: target.value || null});
     byId("check-list").scrollIntoView({block: "nearest"}); // on a phone it is below the list of bugs
   });
   byId("race").addEventListener("click", race);

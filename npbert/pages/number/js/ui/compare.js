@@ -36,22 +36,17 @@ function drawCompare() {
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));
 }
 
-// What the difference is when [MASK] replaces the word at this place.
-function without(place) {
-  const {model, example, rival} = state;
-  const input_ids = example.input_ids.with(place, maskId());
-  return run(model, {...example, input_ids}, {backward: false, rival}).loss;
-}
-
-// For each word of the sentence what the difference loses when it is hidden, and beside it the slope.
+// For each word of the sentence what the difference loses when [MASK] replaces it, and what its slope promises.
 function byHiding() {
-  const {trace, example} = state;
+  const {trace, example, model, rival} = state;
   const {y} = trace.program.find(({kind}) => kind === "LayerNorm").arrays;
-  const [x, dx] = [arrayNamed(y), arrayNamed(`d(${y})`)];
   return example.input_ids.map((_, row) => {
-    const products = Array.from({length: x.shape[1]}, (_, i) => x.at(row, i) * dx.at(row, i));
-    const slope = {name: null, label: "slope: x · dx", value: products.reduce((a, b) => a + b)};
-    return {label: indexLabel("tokens", row), value: trace.loss - without(row), factors: [slope], goes: null};
+    const input_ids = example.input_ids.with(row, maskId());
+    const without = run(model, {...example, input_ids}, {backward: false, rival});
+    const change = arrayNamed(y).values.map((x, n) => x - without.arrays.get(y).values[n]);
+    const promised = change.reduce((sum, by, n) => sum + by * arrayNamed(`d(${y})`).values[n], 0);
+    const slope = {name: null, label: "the slope promises", value: promised};
+    return {label: indexLabel("tokens", row), value: trace.loss - without.loss, factors: [slope], goes: null};
   });
 }
 

@@ -74,9 +74,12 @@ function drawFollowed() {
     make("p", {}, make("span", {class: "formula"}, formula), said),
     barsOf(explained),
     ...spoiledSum(explained),
+    make("p", {class: "quiet"}, "In the arrays: ", swatch("from"), " its sources, ", swatch("to"), " its uses."),
     make("p", {}, origin ? NOTES[origin]() : notes.filter((note) => note !== arrayNamed(chosen.name).meaning).join(" ")),
   );
 }
+
+const swatch = (look) => make("span", {class: `swatch ${look}`}, "\u00a0");
 
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {

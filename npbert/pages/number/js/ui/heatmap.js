@@ -2,14 +2,14 @@
 
 import {make} from "./dom.js";
 import {signedNumber} from "./format.js";
-import {indexLabel, largestIn, shownOf, whyNothing} from "./labels.js";
+import {indexLabel, largestIn, shownOf, TOLERANCE, whyNothing} from "./labels.js";
 import {state} from "./state.js";
 
 const MANY_COLUMNS = 10; // columns, from which on cells are small
 
 // The table of an array. Words of the vocabulary always go down, so a wide array lies on its side. values: others in
-// place of its own.
-export function heatMap(array, values = array.values) {
+// place of its own. right: what they should be.
+export function heatMap(array, values = array.values, right = values) {
   const {name, symbol, rows, columns, shape} = array;
   const isTurned = columns === "vocabulary" && rows !== "vocabulary";
   const axes = [[rows, shape[0]], [columns, shape[1]]];
@@ -18,14 +18,16 @@ export function heatMap(array, values = array.values) {
   const scale = strongestOf(array) || 1;
   const root = isShares(array) ? Math.sqrt : (share) => share; // most shares are small
   const isNothing = Boolean(whyNothing(array));
+  const most = TOLERANCE * largestIn(right);
   const cellAt = (row, column) => {
-    const value = isNothing ? 0 : values[row * shape[1] + column];
-    return cellOf(value, root(Math.abs(value) / scale), row, column);
+    const at = row * shape[1] + column;
+    const value = isNothing ? 0 : values[at];
+    return cellOf(value, root(Math.abs(value) / scale), row, column, Math.abs(values[at] - right[at]) > most);
   };
   const body = downShown.map((i) =>
     make("tr", {}, heading("row", down, i), ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))),
   );
-  const head = make("tr", {}, make("td", {class: "corner"}), ...acrossShown.map((j) => heading("col", across, j)));
+  const head = make("tr", {}, make("td"), ...acrossShown.map((j) => heading("col", across, j)));
   const look = {small: acrossShown.length > MANY_COLUMNS, shares: isShares(array), alone: values.length === 1};
   const looks = ["heat", ...Object.keys(look).filter((name) => look[name])];
   const table = make(
@@ -43,11 +45,11 @@ export function heatMap(array, values = array.values) {
 function heading(scope, kind, index) {
   const label = indexLabel(kind, index);
   const look = scope === "col" && ["tokens", "masked", "vocabulary"].includes(kind) ? "upright" : null;
-  return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
+  return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td");
 }
 
-function cellOf(value, share, row, column) {
-  const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
+function cellOf(value, share, row, column, isWrong) {
+  const sign = (value > 0 ? "plus" : value < 0 ? "minus" : "zero") + (isWrong ? " wrong" : "");
   const style = `--share: ${Math.round(100 * share)}%`;
   return make("td", {class: sign, style, tabindex: -1, "data-row": row, "data-column": column}, signedNumber(value, 2));
 }
@@ -73,9 +75,9 @@ export function placeOfCell(element) {
   return found ? {name: found.closest("table").dataset.array, row: Number(row), column: Number(column)} : null;
 }
 
-// The cell of a number, where it is in `root`, or null.
+// The cell of a number, where it is in `root`.
 export const cellOfPlace = (root, {name, row, column}) =>
-  root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
+  root.querySelector(`[data-array="${CSS.escape(name)}"]`)?.querySelector(`[data-row="${row}"][data-column="${column}"]`);
 
 // Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them.
 export function moveInHeatMap({target, key}) {

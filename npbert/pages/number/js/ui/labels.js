@@ -136,6 +136,7 @@ export const placeAtIndex = (name, [, width], at) => ({name, row: Math.floor(at 
 
 // ---- what is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number ----
 
+export const TOLERANCE = 1e-9; // beside the largest number of an array: what differs by more is wrong
 export const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
 const largestGradient = () =>
   Math.max(...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)));

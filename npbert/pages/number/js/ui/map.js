@@ -33,10 +33,9 @@ function drawMap() {
   const boxes = [...Map.groupBy(steps, boxOf)];
   show("map", ...boxes.map(([name, some]) => make("div", {}, ...halves(name, some))));
   const groups = [...Map.groupBy(steps, (step) => `${step.phase}: ${boxOf(step)}`)];
+  const optionOf = (step) => make("option", {value: step.index}, stepInWords(step));
   show("steps", ...groups.map(([label, some]) => make("optgroup", {label}, ...some.map(optionOf))));
 }
-
-const optionOf = (step) => make("option", {value: step.index}, stepInWords(step));
 
 function halves(name, steps) {
   return [...Map.groupBy(steps, ({phase}) => phase)].map(([phase, some]) => {

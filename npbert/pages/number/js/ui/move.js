@@ -1,13 +1,12 @@
 // Move a number: the loss really moves, since the page computes forward again. Beside it what backward had said.
 
 import {whatIf} from "../math/run.js";
-import {moveNumber} from "./actions.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make, show} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {isShares} from "./heatmap.js";
 import {arrayNamed, isMovable, isNoChange, isOnRoad, titleOf, valueAt, valueOf} from "./labels.js";
-import {state, watch} from "./state.js";
+import {change, state, watch} from "./state.js";
 
 const POINTS = 41;
 let now = null; // {place, value, slope, low, high}
@@ -27,7 +26,6 @@ function begin() {
   const {chosen, trace} = state;
   byId("move").hidden = byId("move-curve").hidden = !chosen || !isMovable(chosen);
   now = null;
-  document.documentElement.classList.remove("moved");
   if (byId("move").hidden) {
     return;
   }
@@ -44,10 +42,11 @@ function begin() {
   drawMoved();
 }
 
-// By hundredths, so that 0 is where it was.
+// By hundredths, so that 0 is where it was: forward goes on from there, and all that it changes is shown.
 function moveBy(by) {
-  const {place, value, low, high} = now;
-  moveNumber(place, by === 0 ? null : Math.max(low, Math.min(high, value + by)));
+  const {place, low, high} = now;
+  const value = Math.max(low, Math.min(high, now.value + by));
+  change({moved: by === 0 ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
 function drawMoved() {
@@ -56,8 +55,7 @@ function drawMoved() {
   slider.value = value - now.value;
   slider.setAttribute("aria-valuetext", `${titleOf(now.place)} is ${plainNumber(value)}`);
   show("move-said", ...sentences(value, loss));
-  byId("move-back").disabled = !state.moved;
-  document.documentElement.classList.toggle("moved", Boolean(state.moved));
+  byId("move-back").disabled = byId("move-now").hidden = !state.moved;
   if (byId("move-curve").open) {
     show("move-chart", curve(value, loss));
   }
@@ -70,7 +68,7 @@ function sentences(value, loss) {
   if (!state.moved) {
     const alone = isShares(arrayNamed(now.place.name)) ? " Moved alone, it no longer adds up to 1 with its row." : "";
     const why = now.slope === null ? " Backward goes past it in one formula, so it has no slope here." : "";
-    return [`Drag: the ${goal} at the top moves with it.${why}${alone}`];
+    return [`Drag: the ${goal} and the guesses move with it.${why}${alone}`];
   }
   const change = loss - before;
   const begin = `${title} is now ${plainNumber(value)}, moved by ${signedNumber(value - now.value, 3)}, and the ${goal} `;

@@ -1,7 +1,7 @@
 // Notes at the foot of the window: that a bug is planted, that the model is no longer the one that came, and that two
 // guesses are compared. Each has a button that ends it.
 
-import {compareWith, plantBug} from "./actions.js";
+import {compareWith, runAgain} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {counted} from "./format.js";
 import {state, watch} from "./state.js";
@@ -17,7 +17,12 @@ function notes() {
   const trained = stepsTrained && `it was trained here for ${counted(stepsTrained, "step")}`;
   const changes = [isFresh && "it began anew from random numbers", trained].filter(Boolean);
   return [
-    bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out", () => plantBug(null)],
+    bug && [
+      "bug",
+      `A bug is planted in the backward: ${bugNamed(bug).name}. Wrong numbers are underlined.`,
+      "Take it out",
+      () => runAgain({bug: null}),
+    ],
     changes.length && ["changed", `This is not the trained model: ${changes.join(", ")}.`, "Undo", backToStart],
     rival && [
       "rival",

@@ -2,7 +2,7 @@
 
 import {explain} from "../math/explain.js";
 import {uniformNumbers} from "../math/train.js";
-import {goToStep, plantBug} from "./actions.js";
+import {goToStep, runAgain} from "./actions.js";
 import {changesSomething} from "./break.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
@@ -84,7 +84,7 @@ function hideNumber() {
 // A bug that changes something in this sentence. It is planted, and not named.
 function bugQuestion(pick) {
   const bug = pick(state.model.program.bugs.filter(({id}) => changesSomething(id, state.example)));
-  plantBug(bug.id);
+  runAgain({bug: bug.id});
   const step = state.trace.steps.find(({isBroken}) => isBroken);
   const place = bestPlace(step.writes.map(arrayNamed), {}, (value, {name, row, column}) =>
     Math.abs(value - state.trace.right.arrays.get(name).at(row, column)),

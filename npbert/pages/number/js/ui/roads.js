@@ -24,21 +24,14 @@ function drawPaths() {
   const {stops, roads} = pathsOf(trace, place);
   const isNothing = stops.every(({total}) => isRounding(total));
   show("paths-total", isNothing ? "0" : signedNumber(valueAt(gradientOf(place))));
-  const full = roads.map(termOf(stops)); // all bars share one scale
+  const full = roads.map(({from, to, road, flow}) => {
+    const past = to > from + 1 ? [`on to ${stops[to].array.symbol}`] : []; // it passes stops by
+    return {label: [road ?? "straight on", ...past].join(", "), value: flow, factors: [], goes: null};
+  }); // all bars share one scale
   const roadsFrom = (stop) => barsOf({terms: full.filter((_, n) => roads[n].from === stop), total: null, full});
   const parts = stops.map((stop, n) => make("li", {}, stopButton(stop), n < stops.length - 1 ? roadsFrom(n) : null));
   show("paths-drawn", ...(isNothing ? [] : [make("li", {}, titleOf(place), roadsFrom(-1)), ...parts]));
 }
-
-// A road as a bar; one that passes stops by says where it leads.
-const termOf =
-  (stops) =>
-  ({from, to, road, flow}) => {
-    const label = [road ?? "straight on", to > from + 1 ? `on to ${stops[to].array.symbol}` : ""]
-      .filter(Boolean)
-      .join(", ");
-    return {label, value: flow, factors: [], goes: null};
-  };
 
 function stopButton({array: {name, symbol}, gradient, total}) {
   const [layer] = name.match(/encoder\.layers\.\d+/) ?? [""];

@@ -1,8 +1,8 @@
 // The top: the words of the sentence, each of which can be hidden, what the model guesses, the loss, and a line of the
-// reader's own. While a number is moved, all of it moves too.
+// reader's own. While a number is moved, all of it moves too; the guesses are also beside the slider, and in training.
 
 import {probabilitiesIn} from "../math/steps.js";
-import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from "./actions.js";
+import {answered, chooseSentence, compareWith, exampleOfLine, hidden, runAgain} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
@@ -18,17 +18,15 @@ export function showSentence() {
   const count = [...state.model.parameters.values()].reduce((sum, {values}) => sum + values.length, 0);
   show("size", counted(count, "number"));
   byId("sentences").addEventListener("change", ({target}) => chooseSentence(examples[Number(target.value)]));
-  byId("own-line").addEventListener("submit", (event) => {
-    event.preventDefault();
-    takeLine(byId("own").value);
-  });
+  byId("own-line").addEventListener("submit", takeLine);
   byId("loss-value").addEventListener("click", () => followFrom({name: state.trace.goal, row: 0, column: 0}));
   byId("steepest").addEventListener("click", () => followFrom(gradientOf(steepestWeight())));
   watch(["trace", "moved"], drawSentence);
 }
 
-function takeLine(line) {
-  const example = exampleOfLine(line);
+function takeLine(event) {
+  event.preventDefault();
+  const example = exampleOfLine(byId("own").value);
   const {unknown, most} = example;
   const known = state.data.vocabulary.filter((word) => !/^\[/.test(word)).join(" ");
   if (!unknown) {
@@ -46,6 +44,7 @@ function drawSentence() {
   byId("sentences").value = data.examples.some(({text}) => text === example.text) ? state.sentence : "";
   const now = moved ? probabilitiesIn(trace, moved.arrays) : trace.probabilities;
   show("guesses", ...now.map(hiddenWord));
+  document.querySelectorAll(".now").forEach((place) => place.replaceChildren(...now.map(hiddenWord)));
   const {loss} = moved ?? trace;
   show("loss", Number.isFinite(loss) ? plainNumber(loss) : "none");
   const before = moved ? trace : state.earlier;
@@ -67,7 +66,8 @@ function wordButton(word, position) {
     return make("span", {class: "quiet"}, text);
   }
   const title = isHidden ? "hidden" : "hide this word instead";
-  return makeButton(text, () => hideWord(position), {class: "word", "aria-pressed": String(isHidden), title});
+  const hide = () => runAgain({trail: [], rival: null, example: hidden(state.example, position)});
+  return makeButton(text, hide, {class: "word", "aria-pressed": String(isHidden), title});
 }
 
 function lossInWords() {
@@ -98,7 +98,7 @@ function hiddenWord({position, label, values}, masked) {
   });
   const options = data.vocabulary.map((word, id) => make("option", {value: id, selected: id === label}, word));
   const onchange = ({target}) => {
-    chooseAnswer(position, Number(target.value));
+    runAgain({rival: null, example: answered(example, position, Number(target.value))});
     byId("guesses").querySelectorAll("select")[masked].focus();
   };
   const select = make("select", {"aria-label": `the word hidden at place ${position}`, onchange}, ...options);

@@ -1,11 +1,12 @@
 // The stage: one step, the arrays that it reads and writes, each with its gradient under it.
 
+import {linksOf} from "../math/explain.js";
 import {goToStep, stepThatMakes, updatedParameter, valuesAfter} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {arrayNamed, arrayNow, gradientOf, largestIn, partInWords, shapeInWords, valueOf, whyNothing} from "./labels.js";
-import {bugAt, bugNamed} from "./notes.js";
+import {bugAt, bugNamed, knownBug} from "./notes.js";
 import {state, watch} from "./state.js";
 
 const UPDATE = [
@@ -97,6 +98,8 @@ function gradientsOf({name}, now) {
 function captioned(array, now) {
   const role = roleOf(array.name, now);
   const values = valuesAfter(array, state.step);
+  const isToldOf = array.isGradient && knownBug();
+  const right = isToldOf ? valuesAfter(state.trace.right.arrays.get(array.name), state.step) : values;
   const isWhole = values === array.values || array.soFar?.at(-1).step <= state.step;
   const said = [
     array.gradientOf ? "" : array.meaning,
@@ -111,7 +114,7 @@ function captioned(array, now) {
     role ? make("span", {class: "role"}, role) : null,
     ...said.map((text) => make("span", {class: "meaning"}, text)),
   );
-  return make("figure", {class: `captioned ${role.replaceAll(" ", "-")}`}, caption, heatMap(array, values));
+  return make("figure", {class: `captioned ${role.replaceAll(" ", "-")}`}, caption, heatMap(array, values, right));
 }
 
 // The largest number, with its sign, and what it is measured by where that is another array's.
@@ -133,12 +136,13 @@ function roleOf(name, now) {
   return roles.find(([names]) => names.includes(name))?.[1] ?? "";
 }
 
-// Mark the chosen number, and its value or gradient beside it.
+// Mark the chosen number, its value or gradient beside it, and the numbers that it comes from and goes to.
 function markChosen() {
-  const {chosen} = state;
+  const {chosen, trace} = state;
+  const mark = (look, places) => places.forEach((place) => cellOfPlace(byId("stage"), place)?.classList.add(look));
   if (chosen) {
-    const twin = valueOf(chosen).name === chosen.name ? gradientOf(chosen) : valueOf(chosen);
-    cellOfPlace(byId("stage"), chosen)?.classList.add("chosen");
-    cellOfPlace(byId("stage"), twin)?.classList.add("twin");
+    mark("chosen", [chosen]);
+    mark("twin", [valueOf(chosen).name === chosen.name ? gradientOf(chosen) : valueOf(chosen)]);
+    ["from", "to"].forEach((way) => mark(way, linksOf(trace, chosen, way)));
   }
 }

@@ -174,3 +174,22 @@ def another_loss(p, t):
 def test_where_no_edit_is_found_the_lines_from_which_only_wrong_gradients_come_are_named():
     report = str(check_gradients(another_loss, abs(X), X, wrt="p"))
     assert re.search(r"In test_explain_several.py, look at line.*\n.*grads = np.cosh", report)
+
+
+def normalized(x):
+    centered = x - x.mean(axis=1, keepdims=True)
+    sigma = np.sqrt((centered**2).mean(axis=1, keepdims=True))
+    return centered / sigma, (centered / sigma, sigma)
+
+
+def normalized_backward(dy, cache):
+    y, sigma = cache
+    of_mean = dy.mean(axis=0, keepdims=True)
+    of_sigma = y * (dy * y).mean(axis=0, keepdims=True)
+    return (dy - of_mean - of_sigma) / sigma
+
+
+def test_a_mistake_that_is_made_twice_is_told_at_both_lines():
+    report = check_gradients(normalized, normalized_backward, X)
+    lines = [each.line - normalized_backward.__code__.co_firstlineno for each in report.diagnosis]
+    assert lines == [2, 3] and str(report).count("With these changes dx is right") == 2

@@ -111,8 +111,7 @@ class Answer(Task):
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """Return the windows of each passage, each after its question. Warns of questions that were cut."""
         limit, overlap, found, cut = self.max_question_length, self.max_length // 3, [], list[str]()
-        for question, passage in zip(questions, passages, strict=True):
-            [encoding] = self.tokenizer.encode([question])
+        for question, encoding, passage in zip(questions, self.tokenizer.encode(questions), passages, strict=True):
             asked = question
             if len(encoding.ids) - 2 > limit:
                 cut.append(question)

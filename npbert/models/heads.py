@@ -7,7 +7,16 @@ import numpy as np
 
 from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
-from npbert.layers import Dropout, Identity, Linear, Loss, MeanSquaredError, SoftmaxCrossEntropy, WeightedCrossEntropy
+from npbert.layers import (
+    Dropout,
+    Gather,
+    Identity,
+    Linear,
+    Loss,
+    MeanSquaredError,
+    SoftmaxCrossEntropy,
+    WeightedCrossEntropy,
+)
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
@@ -95,7 +104,7 @@ class HeadModel(TaskModel):
     """logits = head(Dropout(x)): the base class of the library's models with a head.
 
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token (ModernBERT: pooled)
-    logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
+    logits (B, …), for groups (B, C), for labelled tokens (n, …), or for all tokens (B, T, …), 0 for padding
 
     `add_head` builds the head, as the attribute `head_name`: by default a classifier, Dropout(x) W + b. The model has a
     pooler if the head reads its output.
@@ -108,7 +117,7 @@ class HeadModel(TaskModel):
         tokens = self.reads.tokens
         has_pooler = "first" in tokens or (tokens == "all" and config.architecture.token_pooler)
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
-        self.loss_function = SoftmaxCrossEntropy()
+        self.gather, self.loss_function = Gather(), SoftmaxCrossEntropy()
         self.add_head(Init(rng, config.initializer_range, dtype))
 
     def add_head(self, init: Init) -> None:
@@ -119,28 +128,40 @@ class HeadModel(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
         packed = self.pack(batch)
-        x = self.bert.encode(packed, tape)
-        if self.reads.tokens == "first":
-            x = self.bert.pool(x, packed, tape)
-        elif self.bert.pooler:
-            x = self.bert.pooler(x, tape)
-        logits = getattr(self, self.head_name)(self.dropout(x, tape), tape)
-        if self.reads.tokens == "first":
-            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
-        return self.bert.unpack(logits, packed.places, packed.shape, tape)
+        return self.logits_of(self.bert.encode(packed, tape), packed, tape)
 
     def backward(self, dlogits: Any, tape: Tape) -> None:
-        """Run back through the head and its dropout to x, and through BERT."""
-        if self.reads.tokens != "first":
+        """Run back through the head, and through BERT."""
+        self.bert.encode_backward(self.logits_backward(dlogits, tape), tape)
+
+    def logits_of(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Any:
+        """Return the logits from the last hidden state: from the rows that the head reads."""
+        x, tokens, places = h, self.reads.tokens, packed.places
+        if tokens == "first":
+            x = self.bert.pool(h, packed, tape)
+        elif "labelled" in tokens:
+            x, places = self.gather(h, packed.labelled, tape), packed.labelled_places
+        elif self.bert.pooler:
+            x = self.bert.pooler(h, tape)
+        logits = getattr(self, self.head_name)(self.dropout(x, tape), tape)
+        if tokens == "first":
+            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
+        if "labelled" in tokens and packed.has_labels:
+            return logits
+        return self.bert.unpack(logits, places, packed.shape, tape)
+
+    def logits_backward(self, dlogits: Any, tape: Tape) -> Array:
+        """Run the backward of `logits_of`: through the head and its dropout to the rows that it read."""
+        if dlogits.ndim == 3:
             dlogits = self.bert.unpack.backward(dlogits, tape)
         elif self.reads.grouped:
             dlogits = dlogits.reshape(-1, 1)
         dx = self.dropout.backward(getattr(self, self.head_name).backward(dlogits, tape), tape)
         if self.reads.tokens == "first":
-            dx = self.bert.pool_backward(dx, tape)
-        elif self.bert.pooler:
-            dx = self.bert.pooler.backward(dx, tape)
-        self.bert.encode_backward(dx, tape)
+            return self.bert.pool_backward(dx, tape)
+        if "labelled" in self.reads.tokens:
+            return self.gather.backward(dx, tape)
+        return self.bert.pooler.backward(dx, tape) if self.bert.pooler else dx
 
 
 class BertForSequenceClassification(HeadModel):

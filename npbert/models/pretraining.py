@@ -9,7 +9,7 @@ from npbert.blocks import MaskedLMHead, NextSentenceHead
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.display import shown_in_short
-from npbert.layers import Gather, SoftmaxCrossEntropy
+from npbert.layers import SoftmaxCrossEntropy
 from npbert.models.heads import HeadModel, TaskLoss
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 
@@ -20,6 +20,7 @@ class WordModel(HeadModel):
     The decoder is the table of word embeddings itself. (Devlin et al. 2018, section 3.1, task 1.)
     """
 
+    head_name = "predictions"
     loss_function: SoftmaxCrossEntropy
 
     def add_head(self, init: Init) -> None:
@@ -31,21 +32,6 @@ class WordModel(HeadModel):
             layer_norm_eps=config.layer_norm_eps,
             hidden_size=config.hidden_size,
         )
-        self.gather = Gather()
-
-    def predict(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """Return logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for
-        padding."""
-        logits = self.predictions(self.gather(h, packed.labelled, tape), tape)
-        if packed.has_labels:
-            return logits
-        return self.bert.unpack(logits, packed.labelled_places, packed.shape, tape)
-
-    def predict_backward(self, dlogits: Array, tape: Tape) -> Array:
-        """Run the backward of `predict`: through the head to the rows that it read."""
-        if dlogits.ndim == 3:
-            dlogits = self.bert.unpack.backward(dlogits, tape)
-        return self.gather.backward(self.predictions.backward(dlogits, tape), tape)
 
 
 class BertForMaskedLM(WordModel):
@@ -56,14 +42,6 @@ class BertForMaskedLM(WordModel):
     """
 
     reads = Reads("labelled", "word")
-
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        return self.predict(self.bert.encode(packed, tape), packed, tape)
-
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the head to the rows that it read, and through BERT."""
-        self.bert.encode_backward(self.predict_backward(dlogits, tape), tape)
 
 
 @shown_in_short
@@ -104,18 +82,16 @@ class BertForPreTraining(WordModel):
         super().add_head(init)
         self.seq_relationship = NextSentenceHead(self.config.hidden_size, init)
 
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
-        packed = self.pack(batch)
-        h = self.bert.encode(packed, tape)
+    def logits_of(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
         relationship_logits = self.seq_relationship(self.bert.pool(h, packed, tape), tape)  # (B, 2)
-        return PreTrainingOutput(self.predict(h, packed, tape), relationship_logits)
+        return PreTrainingOutput(super().logits_of(h, packed, tape), relationship_logits)
 
-    def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
+    def logits_backward(self, doutput: tuple[Array, Array], tape: Tape) -> Array:
         """Add up the gradients of both heads, as both read BERT's hidden state."""
         dprediction_logits, drelationship_logits = doutput
-        dh = self.predict_backward(dprediction_logits, tape)
+        dh = super().logits_backward(dprediction_logits, tape)
         dpooled = self.seq_relationship.backward(drelationship_logits, tape)
-        self.bert.encode_backward(dh + self.bert.pool_backward(dpooled, tape), tape)
+        return dh + self.bert.pool_backward(dpooled, tape)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingLosses:
         """Return the mean loss over the masked tokens, the mean over the sequences, and their sum.

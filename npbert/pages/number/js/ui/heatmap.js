@@ -75,9 +75,9 @@ export function placeOfCell(element) {
   return found ? {name: found.closest("table").dataset.array, row: Number(row), column: Number(column)} : null;
 }
 
-// The cell of a number, where it is in `root`, or null.
+// The cell of a number, where it is in `root`.
 export const cellOfPlace = (root, {name, row, column}) =>
-  root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
+  root.querySelector(`[data-array="${CSS.escape(name)}"]`)?.querySelector(`[data-row="${row}"][data-column="${column}"]`);
 
 // Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them.
 export function moveInHeatMap({target, key}) {

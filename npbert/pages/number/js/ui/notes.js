@@ -19,7 +19,7 @@ function notes() {
   return [
     bug && [
       "bug",
-      `A bug is planted in the backward: ${bugNamed(bug).name}. Wrong numbers are underlined in red.`,
+      `A bug is planted in the backward: ${bugNamed(bug).name}. Wrong numbers are underlined.`,
       "Take it out",
       () => runAgain({bug: null}),
     ],

@@ -41,7 +41,9 @@ class ExactRun(NamedTuple):
     @property
     def difference(self) -> Any:
         """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 for a right backward."""
-        return self.growth - sum(np.sum(self.gradients[name].value * moved) for name, moved in self.tangents.items())
+        return self.growth - sum(
+            np.sum(self.gradients[name].value * moved, dtype=object) for name, moved in self.tangents.items()
+        )
 
     @property
     def holds(self) -> bool:
@@ -78,7 +80,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
-            growth = sum(np.sum(components_of(d).value * parts.tangent) for d, parts in both)
+            growth = sum(np.sum(components_of(d).value * parts.tangent, dtype=object) for d, parts in both)
             world.is_forward = False
             found = function.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}

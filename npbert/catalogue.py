@@ -104,9 +104,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
 
     def grouped(count: int, labels: Array) -> Batch:
         """Return a batch of groups of `count` sequences, those of the other batches."""
-        arrays = (shapes.ids, shapes.types, shapes.mask)
-        ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
-        return Batch(ids, types, mask, labels=labels)
+        which = (np.arange(B)[:, None] + np.arange(count)) % B
+        return Batch(shapes.ids[which], shapes.types[which], shapes.mask[which], labels=labels)
 
     _, positions = places = np.nonzero(shapes.mask)
     ids = shapes.ids[places]

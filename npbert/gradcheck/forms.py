@@ -60,11 +60,6 @@ class Form(Layer):
             arrays = mapped(own, arrays)  # an array that is given twice is two inputs
         self.take(dict(zip(names, arrays, strict=True)))
 
-    @property
-    def input_names(self) -> list[str]:
-        """The names of the values."""
-        return list(self.values)
-
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
 

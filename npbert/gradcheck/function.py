@@ -12,6 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters, named_parts
 from npbert.gradcheck.exact.number_modules import told
+from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import (
     Function,
     Outputs,
@@ -42,7 +43,7 @@ class ScalarFunction:
     def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int) -> None:
         self.layer, self.rng, self.seed, given = layer, rng, seed, list(inputs)
         self.things = list(reachable([layer, *given]))
-        names = getattr(layer, "input_names", None) or names_given(layer.forward, len(given))
+        names = [*layer.values] if isinstance(layer, Form) else names_given(layer.forward, len(given))
         names = [f"input {name}" if name in self.parameters else name for name in names]
         self.inputs = dict(zip(names, given, strict=True))
 
@@ -58,11 +59,13 @@ class ScalarFunction:
     def moved_inputs(self) -> list[str]:
         """The names of the inputs with a gradient: those of a Form, or the float arrays that are not `constant_inputs`
         of the layer, such as the target of a loss."""
-        constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "gradients", None)
+        if isinstance(self.layer, Form):
+            return [name for name in self.inputs if name in self.layer.gradients]
+        constant = getattr(self.layer, "constant_inputs", ())
         return [
             name
             for name, value in self.inputs.items()
-            if (is_float_array(value) and name not in constant if moved is None else name in moved)
+            if is_float_array(value) and name.removeprefix("input ") not in constant
         ]
 
     @property

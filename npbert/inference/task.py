@@ -45,7 +45,7 @@ class Task:
     Raises: InputError for a max_length beyond the model's.
     """
 
-    model_class: ClassVar[type[PreTrainedModel]]
+    model_class: type[PreTrainedModel]
     model: PreTrainedModel
     model_options: ClassVar[Mapping[str, Any]] = {}
     """Arguments of every model of this task."""
@@ -170,7 +170,7 @@ class Task:
 class ForTexts(Task, Generic[Result]):
     """Base class of a use that returns a result for a text, and for several texts a list of them."""
 
-    one: ClassVar[Any] = str
+    one: Any = str
     """The type of one text."""
 
     @overload

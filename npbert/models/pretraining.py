@@ -14,13 +14,16 @@ from npbert.models.heads import HeadModel, TaskLoss
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 
 
-class WordModel(HeadModel):
-    """The base of BertForMaskedLM and BertForPreTraining: a BERT with a head that predicts words.
+class BertForMaskedLM(HeadModel):
+    """logits = MaskedLMHead(h of the predicted tokens)  with  h = BertModel(batch), which needs no pooler.
+
+    batch -> logits. With labels in the batch, (B, T) with −100 for no target, the n other tokens get logits (n, V);
+    without labels, all tokens get them, (B, T, V), 0 for padding.
 
     The decoder is the table of word embeddings itself. (Devlin et al. 2018, section 3.1, task 1.)
     """
 
-    head_name = "predictions"
+    reads, head_name = Reads("labelled", "word"), "predictions"
     loss_function: SoftmaxCrossEntropy
 
     def add_head(self, init: Init) -> None:
@@ -32,16 +35,6 @@ class WordModel(HeadModel):
             layer_norm_eps=config.layer_norm_eps,
             hidden_size=config.hidden_size,
         )
-
-
-class BertForMaskedLM(WordModel):
-    """logits = MaskedLMHead(h of the predicted tokens)  with  h = BertModel(batch), which needs no pooler.
-
-    batch -> logits. With labels in the batch, (B, T) with −100 for no target, the n other tokens get logits (n, V);
-    without labels, all tokens get them, (B, T, V), 0 for padding.
-    """
-
-    reads = Reads("labelled", "word")
 
 
 @shown_in_short
@@ -67,8 +60,8 @@ class PreTrainingLosses(TaskLoss):
         return self.means[1]
 
 
-class BertForPreTraining(WordModel):
-    """BertModel with a masked-LM head on the masked tokens and a next-sentence head on the pooled vector.
+class BertForPreTraining(BertForMaskedLM):
+    """A BertForMaskedLM with a second head, for the next sentence, on the pooled vector.
 
     batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the n tokens with a label
     get prediction_logits (n, V); without, all tokens get them, (B, T, V), 0 for padding.

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, World
@@ -42,7 +41,9 @@ class ExactRun(NamedTuple):
     @property
     def difference(self) -> Any:
         """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 for a right backward."""
-        return self.growth - sum(_inner(self.gradients[name].value, moved) for name, moved in self.tangents.items())
+        return self.growth - sum(
+            np.sum(self.gradients[name].value * moved, dtype=object) for name, moved in self.tangents.items()
+        )
 
     @property
     def holds(self) -> bool:
@@ -79,7 +80,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
-            growth = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
+            growth = sum(np.sum(components_of(d).value * parts.tangent, dtype=object) for d, parts in both)
             world.is_forward = False
             found = function.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}
@@ -101,11 +102,6 @@ def _finite(name: str, array: Any) -> Components:
         raise TypeError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
     return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))
-
-
-def _inner(a: Array, b: Array) -> Any:
-    """Return Σ a b."""
-    return np.ravel(a) @ np.ravel(b)
 
 
 def check_beside(function: ScalarFunction, sign: int = 1) -> tuple[bool, Gradients]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,15 +59,15 @@ class FinetuneTask(Task):
 
     model: Any
     """A TaskModel."""
-    metrics: ClassVar[tuple[str, ...]]
+    metrics: tuple[str, ...]
     """The names that `judge` returns; `loss` is the loss of training, without dropout."""
-    goal: ClassVar[str]
+    goal: str
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
-    kind: ClassVar[str] = ""
+    kind = ""
     """The kind of its rows in a report, if it shows answers."""
-    owns: ClassVar[tuple[str, ...]] = ()
+    owns: tuple[str, ...] = ()
     """Its settings that other tasks lack."""
 
     def __init__(self, model: Any, tokenizer: Tokenizer, settings: TaskSettings | None = None) -> None:

@@ -21,7 +21,7 @@ from npbert.training.tasks.task import Answered, Examples, FinetuneTask, Labels,
 class OneOfMany(FinetuneTask):
     """`predict` returns C logits for each example. Its target is the index of the right class."""
 
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
+    metrics: tuple[str, ...] = ("accuracy", "loss")
     goal = "accuracy"
     kind = "labels"
 

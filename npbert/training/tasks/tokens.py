@@ -3,7 +3,7 @@ passages."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Tagging(FinetuneTask, Tag):
     count as predicted O (outside).
     """
 
-    metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
+    metrics: tuple[str, ...] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
     kind = "tags"
     has_entities = True

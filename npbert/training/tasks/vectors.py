@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -50,12 +50,12 @@ class SentenceVectors(GroupedTask):
 
     model_class = BertForSentenceVectors
     model: BertForSentenceVectors
-    metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
+    metrics: tuple[str, ...] = (*RETRIEVAL_METRICS, "loss")
     goal = "mrr_at_10"
     kind = "search"
     owns = ("negatives", "prompts", "pooling", "loss")
     before = "before training"
-    losses: ClassVar[tuple[str, ...]] = ("in-batch", "both-ways", "triplet")
+    losses: tuple[str, ...] = ("in-batch", "both-ways", "triplet")
     """Those that it can have; the first unless another is chosen."""
 
     @classmethod

@@ -32,7 +32,7 @@ _BACKWARDS = "backward", "gradient", "_backward", "backprop", "back_prop"
 _LONGER = "forward", "backward", "backprop", "back_prop"  # names that may go on
 _OUTPUTS = "output", "outputs", "out", "y"  # the attributes with y, if forward returns nothing
 _CACHES = {"cache", "caches", "ctx", "context", "memory"}
-_RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
+_RATES = {"lr", "learning_rate", "alpha", "eta", "step_size", "_"}
 
 
 def is_stateful(given: Any) -> bool:
@@ -54,10 +54,10 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
     if not backward:
         return form_of_loss(getattr(given, forward), inputs, given, forward)
     names = names_given(getattr(given, forward), len(inputs))
-    words = asked(getattr(given, backward))
-    known = {*names, *_RATES, *_CACHES} if len(words) > 1 or backward == "gradient" else {*names[1:]}
-    needed = asked(getattr(given, backward), required=True) or words
-    dys = [word for word in needed if word not in known]
+    words, required = asked(getattr(given, backward)), asked(getattr(given, backward), required=True)
+    others = {word for word in words[1:] if word in _RATES | _CACHES}
+    known = others | {*(names if len(words) > 1 + len(others) or backward == "gradient" else names[1:])}
+    dys = [word for word in required or words if word not in known]
 
     def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = getattr(thing, forward)(*arguments)
@@ -77,6 +77,7 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
 
     form = Form(names, inputs, run, back, given)
     form.takes_dy, form.takes_step = bool(dys), not _RATES.isdisjoint(known.intersection(words))
+    form.may_ignore_dy = not required
     return form
 
 
@@ -86,6 +87,8 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
 
     When it runs, it raises TypeError if f returns neither numbers nor a cache."""
     names, words = names_given(f, len(inputs)), asked(backward)
+    if len({*names}.intersection(words)) > 1 and {*words} <= {*names, *_CACHES}:
+        return _of_loss_and_slope(f, backward, names, inputs)
     needed = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
 
     def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
@@ -113,6 +116,18 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
         return backward(*(dy if is_each else [dy]), *by_place, **by_name)
 
     return Form(names, inputs, run, back)
+
+
+def _of_loss_and_slope(f: Function, slope: Function, names: Sequence[str], inputs: Sequence[Any]) -> Form:
+    """Return the Form of a loss, and its slope for the same inputs, and perhaps for a cache."""
+
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+        loss, *cache = as_list(f(*arguments))
+        return loss, dict.fromkeys(_CACHES, cache[-1] if cache else None) | dict(zip(names, arguments, strict=True))
+
+    form = Form(names, inputs, run, lambda _, again: slope(**{word: again[word] for word in asked(slope)}))
+    form.takes_dy = False
+    return form
 
 
 def form_of_loss(f: Function, inputs: Sequence[Any], thing: Any = None, name: str = "") -> Form:

@@ -5,6 +5,7 @@ gradient of every value in the computation of y, as `grad`. So the check is of t
 in which backward runs them. The values of f, such as the weights of a model, are also inputs.
 """
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -47,7 +48,8 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
     Raises: TypeError if f does not return a value.
     """
     of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
-    paths, values = zip(*once([*of_inputs, *values_in(f)]), strict=True)
+    found = once([*of_inputs, *values_in(f)])
+    paths, values = zip(*([pair for pair in found if _is_varied(pair[1])] or found), strict=True)
     numbers = [np.array(_data(value), dtype=float) for value in values]
     restore = saved([*values, *set(map(type, values))])
 
@@ -65,12 +67,12 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
 
     @functools.cache
     def takes_values() -> bool:
-        """True if backward takes a value, as its gradients are values."""
-        y = computed(numbers)
-        if asked(y.backward, required=True):
-            return False
-        y.backward()
-        return any(map(is_value, map(_gradient, values)))
+        """True if backward takes a value, as its gradients are values. For y with axes, backward may need a gradient."""
+        for given in (), (np.ones(np.shape(_data(computed(numbers)))),):
+            with contextlib.suppress(Exception):  # the author's
+                computed(numbers).backward(*given)
+                return any(map(is_value, map(_gradient, values)))
+        return False
 
     def undone(dy: Any, inputs: Sequence[Any]) -> Any:
         is_of_values = takes_values()
@@ -86,7 +88,7 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
         return tuple(times * (_data(gradient) if is_value(gradient) else gradient) for gradient in found)
 
     form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), inputs), undone)
-    form.given = len(of_inputs)
+    form.given = len({path for path, _ in of_inputs}.intersection(paths))
     form.is_glue = functools.partial(_is_glue, f)
     return form
 
@@ -97,6 +99,11 @@ def _is_glue(f: Function, code: CodeType, owner: Any) -> bool:
     if is_stateful(f):
         return owner is not f
     return code is getattr(f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
+
+
+def _is_varied(value: Any) -> bool:
+    """False for a value that its engine takes for a constant."""
+    return bool(getattr(value, "requires_grad", True))
 
 
 def _start(value: Any, data: Any) -> None:

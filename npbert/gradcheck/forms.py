@@ -35,6 +35,7 @@ class Form(Layer):
     thing: the object with their state, or None.
     run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
+    may_ignore_dy: True for a backward with a default for dy, as that of a loss.
 
     `gradients.find` sets these:
     values: the inputs of the layer by path: arrays among the author's inputs, and parameters.
@@ -45,7 +46,7 @@ class Form(Layer):
     is_glue(code, owner), of an engine: True for code that only calls what is checked.
     """
 
-    note, is_read, takes_dy, takes_step = "", True, True, False
+    note, is_read, takes_dy, takes_step, may_ignore_dy = "", True, True, False, False
     loss: int | None = None
     is_glue: Function
 

@@ -106,6 +106,9 @@ def _seen(form: Form, wrt: Sequence[str] | None) -> Seen | None:
     written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
     if not written:
         check_written("backward", returned)
+    if form.may_ignore_dy and not np.ndim(kept.y):
+        again, _ = form.undone(2.0 * dy, _ran(form))
+        form.takes_dy = not all(map(np.array_equal, as_tuple(again), as_tuple(returned)))
     places = places_of(form, kept.y, returned, wrt)
     return None if places is None else Seen(kept.y, after, written, places)
 
@@ -152,7 +155,7 @@ def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads
         named = _once([each for each in free if any(is_named_for(each, name) for name in names)], free)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*seen.written, *seen.after])
-        elif path in seen.written:
+        elif path in left and path in seen.written:
             found[path] = [path]  # a step
         elif placed or len(named) == 1:
             found[path] = placed or named

@@ -82,7 +82,7 @@ def _has_tape(given: Any) -> bool:
     is_layer = _takes_tape(forward) or isinstance(given, Layer)
     if is_class and (is_layer or _takes_tape(backward)):
         raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
-    is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
+    is_alone = inspect.isroutine(forward) and not (is_layer or is_class or any(values_in(given)))
     if is_alone and (_takes_tape(backward) or not is_stateful(given)):
         if backward is None:
             raise TypeError(f"{name} has a forward and no backward, wanted both")

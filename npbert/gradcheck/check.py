@@ -71,7 +71,7 @@ def check_gradients(
     derivative needs; PromiseError for another broken promise, such as to refuse a wrong dy, if all derivatives are
     right (otherwise it is a part of the diagnosis).
     """
-    with function_of(layer, inputs, rng, seed, wrt, grads) as function:
+    with function_of(layer, inputs, rng, seed, wrt or (), grads) as function:
         if forward is not None:
             check_reference(function, [value for value in inputs if not callable(value)], forward)
         analytic, broken = gradients_of(function.checked())

@@ -57,15 +57,15 @@ class Seen(NamedTuple):
     places: dict[str, str]
 
 
-def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
+def find(form: Form, grads: Grads, wrt: Sequence[str]) -> None:
     """Set the variables of the form and their gradients. It runs once to create parameters, then forward and backward,
     then forward with each array of the object moved alone.
 
     Raises: ValueError for an ambiguous gradient; GradientError for a template, or a backward that changes a parameter;
     errors of forward, and of an object's backward."""
-    if unknown := set(wrt or ()) - form.inputs().keys():
+    if unknown := set(wrt) - form.inputs().keys():
         raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
-    chosen = {name: value for name, value in form.arguments.items() if name in (wrt or ()) and is_number(value)}
+    chosen = {name: value for name, value in form.arguments.items() if name in wrt and is_number(value)}
     if chosen:
         form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
     able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
@@ -84,7 +84,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str] | None) -> None:
     form.hold(form.thing, {path for paths in pairs.values() for path in paths})
 
 
-def _seen(form: Form, wrt: Sequence[str] | None) -> Seen | None:
+def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     """Return what a forward and a backward do; None if backward raises without an object, or its result has another
     number of gradients, which the check reports."""
     kept = _ran(form)

@@ -28,7 +28,7 @@ def function_of(
     inputs: Sequence[Any],
     rng: Rng,
     seed: int,
-    wrt: Sequence[str] | None = None,
+    wrt: Sequence[str] = (),
     grads: Grads | None = None,
 ) -> Iterator[ScalarFunction]:
     """Give a layer for the given code as a function of its numbers, with inputs as float64 arrays; afterwards restore

@@ -18,7 +18,7 @@ from npbert.io import counted
 _LITTLE = 1e-6
 
 
-def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> dict[str, str] | None:
+def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str]) -> dict[str, str] | None:
     """Return the input of each part of backward's result that has one by its place; None if no reading fits. What is in
     dicts has names, and no place.
 
@@ -31,7 +31,7 @@ def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str] | None) -> d
     inputs = {name: value for name, value in form.inputs().items() if not form.is_in_dict(name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
     arrays = [name for name in able if name not in form.numbers]
-    readings = [([*(wrt or ())], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those)]
+    readings = [([*wrt], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those)]
     if form.thing is not None:
         chosen = [name for name in able if name in form.values and name in (wrt or able)]
         readings.append((chosen[: len(parts)], [*parts][: len(chosen)]))

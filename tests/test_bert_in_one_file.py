@@ -18,7 +18,7 @@ from npbert import (
     clip_by_global_norm,
     linear_warmup_decay,
 )
-from npbert.compute.error_function import erf
+from npbert.compute import erf
 from npbert.data import Example, collate, load_dialogue
 from npbert.gradcheck import PROVED, REFUTED, prove_vjp
 

@@ -17,7 +17,7 @@ from npbert.compute.cut import (
     strands,
     training_parts,
 )
-from npbert.compute.error_function import erf_over_root_2
+from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory as keep_freed_memory
 from npbert.compute.products import dot_rows, matmul, row_sums, scatter_add, sum_rows
 from npbert.compute.rowwise import in_blocks, rowwise

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from npbert.compute import Array, erf_over_root_2
+from npbert.compute import Array, erf
 from npbert.layers.elementwise import Elementwise
 
 
@@ -34,7 +34,7 @@ class GELU(Elementwise):
 
 def _cdf(x: Array) -> Array:
     """Φ(x)"""
-    return 0.5 * (1 + erf_over_root_2(x))
+    return 0.5 * (1 + erf(x, divisor=math.sqrt(2)))
 
 
 def _density(x: Array) -> Array:

@@ -19,7 +19,7 @@ from npbert.compute.cut import (
 )
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory as keep_freed_memory
-from npbert.compute.products import dot_rows, matmul, row_sums, scatter_add, sum_rows
+from npbert.compute.products import dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
 from npbert.compute.rowwise import in_blocks, rowwise
 from npbert.compute.threads import (
     num_threads as num_threads,

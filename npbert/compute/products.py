@@ -1,5 +1,5 @@
 """matmul: NumPy's matrix product, cut into pieces for several threads. Fast sums over rows, along rows and
-into the rows of a table."""
+into the rows of a table, and the maximum along rows."""
 
 import numpy as np
 
@@ -14,6 +14,9 @@ TINY = 8_000
 
 LENGTH = 384
 """The least rows or columns of a piece: for each piece BLAS copies the whole other factor."""
+
+LONG = 64
+"""From this row length on, np.max is fast along rows."""
 
 
 def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
@@ -62,6 +65,17 @@ def row_sums(x: Array) -> Array:
     """Σᵢ xᵢ along each row of x (..., D), as (..., 1). As a product with a column of ones: for short rows in a tenth of
     the time of np.sum."""
     return x @ np.ones((x.shape[-1], 1), x.dtype)
+
+
+def row_maxima(x: Array) -> Array:
+    """The largest xᵢ of each row of x (..., D), as (..., 1).
+
+    Along short rows np.max takes ten times as long as down columns, so the array is transposed first.
+    """
+    if x.shape[-1] >= LONG:
+        return x.max(axis=-1, keepdims=True)
+    columns = np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T)
+    return columns.max(axis=0).reshape(*x.shape[:-1], 1)
 
 
 def scatter_add(table: Array, ids: Array, y: Array) -> None:

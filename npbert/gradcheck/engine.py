@@ -67,7 +67,7 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
 
     @functools.cache
     def takes_values() -> bool:
-        """True if backward takes a value, as its gradients are values. For y with axes, backward may need a gradient."""
+        """True if backward takes a value, as its gradients are values. Without a gradient, it may refuse y."""
         for given in (), (np.ones(np.shape(_data(computed(numbers)))),):
             with contextlib.suppress(Exception):  # the author's
                 computed(numbers).backward(*given)

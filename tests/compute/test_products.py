@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from npbert.compute import dot_rows, matmul, row_sums, scatter_add, sum_rows
+from npbert.compute import dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 from tests.tables import one_in
 
@@ -55,7 +55,7 @@ def test_blas_is_held_to_one_thread(count_of_blas, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("features", [1, 2, 16, 63, 64, 200])
-def test_the_sum_of_each_row(features, dtype):
+def test_the_sum_and_the_largest_of_each_row(features, dtype):
     """Of rows that are ordinary, constant, full of ties, of huge beside tiny numbers, and nearly constant."""
     rng = np.random.default_rng(features)
     rows = rng.standard_normal((5, features))
@@ -65,9 +65,10 @@ def test_the_sum_of_each_row(features, dtype):
     rows[4] = 9 + 1e-6 * rows[4]
     x = rows.astype(dtype)
     for array in (x, x[None, :, None], x.T.copy().T):
-        sums, dots = row_sums(array), dot_rows(array, array)
+        largest, sums, dots = row_maxima(array), row_sums(array), dot_rows(array, array)
+        np.testing.assert_array_equal(largest, array.max(axis=-1, keepdims=True), strict=True)
         for found, terms in ((sums, array), (dots, array * array)):
-            assert (found.shape, found.dtype) == ((*array.shape[:-1], 1), dtype)
+            assert (found.shape, found.dtype) == (largest.shape, dtype)
             off = np.abs(found - terms.sum(axis=-1, keepdims=True))
             assert (off <= features * np.finfo(dtype).eps * np.abs(terms).sum(axis=-1, keepdims=True)).all()
 

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from tests.pages.number import CHOSEN, STEP, TRACE, VOCABULARY, found_at, go, press, until
@@ -62,13 +61,14 @@ TOUR = """async (number) => {
     const guide = by("#guide").getBoundingClientRect();
     return guide.top >= 0 && guide.bottom - 1 <= top && top < innerHeight - 30 && height > 0 && right <= innerWidth;
   };
+  const isFirst = ({offsetLeft, offsetTop}) => offsetLeft < 20 && offsetTop < 20; // so at every stop
   const isOnTop = (cell) => {
     const {left, top} = cell.getBoundingClientRect();
     return document.elementFromPoint(left + 5, top + 5) === cell; // under no box and no sheet
   };
   const isWell = (stop) => npbert.state.tour === `${tour}:${stop}`
     && by("#guide-title").textContent.includes(`stop ${stop} of ${stops}`) && by("#address-said").hidden
-    && isSeen(by("[data-spoken]"))
+    && isSeen(by("[data-spoken]")) && isFirst(by("#guide a.main"))
     && [...document.querySelectorAll("#view-step:not([hidden]) td.chosen")].every(isOnTop);
   location.hash = `tour=${tour}:1`;
   for (let stop = 1; stop <= stops; stop += 1) {
@@ -123,9 +123,10 @@ def test_rules_name_a_step_or_a_number_of_any_model(page):
     roles = {"answer": "you", "hidden": "[MASK]", "word": "[CLS] how are [SEP]"}
     rows = found_at(page, [f"step=last:backward word_embeddings&number={one}:dE" for one in roles], f"{CHOSEN}.row")
     assert all(VOCABULARY[row] in words.split() for row, words in zip(rows, roles.values(), strict=True))
-    roads = f"(c => npbert.explain({TRACE}, c.name, c.row, c.column).terms.map(({{value}}) => value))({CHOSEN})"
-    (sizes,) = np.abs(found_at(page, ["step=first:backward LayerNorm&number=even:da"], roads))
-    assert min(sizes) > 0.05 * max(sizes), "each of the three roads can be seen"
+    sizes = f"(c => npbert.explain({TRACE}, c.name, c.row, c.column).terms.map(term => Math.abs(term.value)))({CHOSEN})"
+    even, first = found_at(page, ["step=first:backward LayerNorm&number=even:da", "tour=residual:7"], sizes)
+    assert min(even) > 0.05 * max(even), "each of the three roads can be seen"
+    assert max(first) == first[0], "the road past attention brings most"
 
 
 @pytest.mark.parametrize(("width", "tour"), one_in(10, [(w, t) for w in (360, 1600) for t in (1, 0, 2, 3, 4)]))
@@ -146,7 +147,7 @@ def test_each_stop_of_each_tour_is_there_and_its_bug_is_not_told_at_first(page):
     page.keyboard.press("ArrowRight")
     until(page, "npbert.state.tour === 'bug:2'")
     go(page, "tour=bug:8")
-    assert page.is_visible("#bug-note")
+    assert page.is_visible("#bug-lines .bad")
     page.click("text=Done")
     page.wait_for_selector("#guide", state="hidden")
     assert page.evaluate("[npbert.address(), npbert.state.bug]") == [before, None]
@@ -155,7 +156,7 @@ def test_each_stop_of_each_tour_is_there_and_its_bug_is_not_told_at_first(page):
 def test_the_quiz_asks_about_backprop_the_easiest_first_and_mistakes_count(page, thorough):
     go(page, "quiz=number:0")
     kinds = "rise or fall", "Which road", "What is missing", "Transposed or not"
-    for kind in kinds if thorough else kinds[:2]:
+    for number, kind in enumerate(kinds if thorough else kinds[:2], 1):
         assert kind in page.inner_text("#guide-title")
         said = []
         for choice in page.locator("#guide-choices button").all():
@@ -167,14 +168,14 @@ def test_the_quiz_asks_about_backprop_the_easiest_first_and_mistakes_count(page,
         assert right.startswith("Yes") and (f"after {len(wrong)}\xa0mistake" in right) == bool(wrong)
         assert all(each.startswith("Not ") for each in wrong) and page.locator("td.asked").count() == 0
         assert page.locator("#followed .bar").count() > 0  # the sum that answers
-        before = page.evaluate("npbert.state.quiz.seed")
         press(page, "#guide-choices >> text=Next question")
-        until(page, "seed => npbert.state.quiz.seed === seed", arg=before + 1)
+        until(page, "seed => npbert.state.quiz.seed === seed", arg=number)
 
 
-def test_the_quiz_leaves_no_factor_out_of_attention(page):
-    asked = found_at(page, [f"quiz=number:{seed}" for seed in range(2, 150, 4)], "document.all.guide.innerText")
+def test_the_quiz_leaves_no_factor_out_and_asks_nothing_that_signs_give_away(page):
+    asked = found_at(page, [f"quiz=number:{seed}" for seed in range(150)], "document.all.guide.innerText")
     assert {"/ √d" in text for text in asked if re.search(r"gradient d[QK]\[", text)} == {True}
+    assert all("\u2212" in text for text in asked[::4]), "signs that are all + give the answer away"
 
 
 def test_a_bug_is_found_that_nobody_names(page):

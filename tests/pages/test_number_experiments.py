@@ -15,6 +15,7 @@ from tests.pages.number import (
     QUERY,
     STEP,
     TRACE,
+    box,
     cell,
     choose,
     go_to,
@@ -111,6 +112,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     assert "dQ" in first and "it is 1.41 times what it should be" in first  # √d
     press(page, ".wrong-row button")
     assert "dQ = dS K" in page.inner_text("#step-bug") and page.is_hidden("#proof")
+    assert box(page, "#bug-note")["bottom"] <= box(page, "#stage-head")["top"], "it covers nothing"
     assert page.is_visible("#stage .wrong.chosen") and page.is_hidden("#stage .wrong:not([data-array^='d('] *)")
     plant(page, "norm-spread")
     press(page, "#tab-step")
@@ -120,6 +122,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     assert really != pytest.approx(said, rel=1e-2)
     plant(page, "loss-mean")
     assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
+    assert "Here it changes nothing" in page.text_content("#bug-note")
     press(page, "#check-list button")  # to a sentence with two hidden words
     page.wait_for_selector("#check-said.bad")
     press(page, "#bug-out")
@@ -134,10 +137,10 @@ def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back
     assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Difference"
     features = page.locator("#compare-features .bar-value").all_inner_texts()
     assert sum(map(number, features)) == pytest.approx(delta, abs=1e-3)
-    words = page.locator("#compare-words .bar-value").all_inner_texts()
-    assert len(words) == len(EXAMPLES[0].input_ids)
-    assert "the slope promises (0)" in page.inner_text("#compare-words")  # [MASK] replaces [MASK]
-    assert number(words[1]) == pytest.approx(delta - page.evaluate(WITHOUT_THE_FIRST), rel=1e-3)
+    words = page.locator("#compare-words .bar-value").all_inner_texts()  # the largest first; [SEP] has more
+    assert number(words[0]) == pytest.approx(delta - page.evaluate(WITHOUT_THE_FIRST), rel=1e-3)
+    said = page.inner_text("#compare-most")
+    assert said.startswith("“how (1)” matters most") and said.endswith("The slope ranks “how (4)” first.")
     press(page, "#rival-out")
     assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]
 

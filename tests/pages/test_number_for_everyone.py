@@ -34,9 +34,8 @@ def test_the_first_screen_has_the_guess_the_map_one_question_and_the_first_numbe
     page = open_page(path, width=width, height=height)
     go(page, "")
     page.evaluate("scrollTo(0, 0)")
-    for thing in ("#guesses", "#map", "#why-this", "#stage td[data-row]"):
-        place = box(page, thing)
-        assert place["top"] > 0 and place["bottom"] <= height, thing
+    first = "#stage .group:first-child .figure:first-child tr:first-child td[data-column='0']"
+    assert page.evaluate(ON_TOP, f"#guesses, #map button, #why-this, {first}")
 
 
 @pytest.mark.parametrize("width", one_in(2, [360, 1600]))
@@ -64,7 +63,7 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     assert (sheet["left"], sheet["right"], sheet["bottom"]) == (0, 360, 700)
     assert page.evaluate(ON_TOP, "#stage td.chosen")
     page.evaluate("document.querySelector('#follow').scrollTop = 9999")
-    assert sheet["top"] <= box(page, "#followed-title")["top"] <= box(page, "#follow .leave")["top"] < sheet["top"] + 20
+    assert box(page, "#followed-title")["top"] == sheet["top"] + 2, "under the border, and nothing shows between them"
     press(page, "#source summary")  # what is unfolded comes into sight
     until(page, "document.querySelector('#source details').getBoundingClientRect().top < 470")
     press(page, "#stage td[data-row]")

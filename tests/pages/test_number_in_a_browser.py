@@ -15,6 +15,7 @@ from tests.pages.number import (
     STEP,
     TABLE,
     TRACE,
+    box,
     cell,
     choose,
     found_at,
@@ -41,7 +42,6 @@ STACKED = "(([a, b]) => a.offsetLeft === b.offsetLeft)(document.querySelectorAll
 STEEPEST = f"""Math.max(...[...npbert.state.model.parameters].filter(([, {{isMatrix}}]) => isMatrix).flatMap(
   ([name]) => [...{TRACE}.arrays.get(`d(${{name}})`).values].map(Math.abs)))"""
 """The size of the largest gradient of a weight."""
-TEXTS = "all => all.map(e => [0, 2].map(n => e.children[n].innerText))"
 
 
 def test_keys_buttons_and_the_map_step(page):
@@ -55,13 +55,13 @@ def test_keys_buttons_and_the_map_step(page):
     page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
     page.click("#guides")
+    assert box(page, "#tours")["left"] == box(page, "#guides")["left"]
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.id") == "guides"
     press(page, "#tab-break")
     page.click("#map [aria-label='forward: layer 1 attention']")
     assert page.locator("#stage td").count() > 0, "a step with something to see"
     page.click("#map [aria-label='backward: layer 1 attention']")
-    assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Softmax", "the attention itself"
     assert page.get_attribute("#map [aria-current='step']", "aria-label") == "backward: layer 1 attention"
 
@@ -80,6 +80,10 @@ def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(p
     assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
     choose(page, "d(loss)", 0, 0)
     assert own.count() == 0, "no line computes the 1 with which backward begins"
+    choose(page, "p", 0, 6)
+    assert "p \u2212 1 at the right word" in page.inner_text("#followed")
+    go(page, "tour=residual:1")
+    assert "attention_norm(x +" in own.locator(".lit").last.inner_text() and page.is_visible(cell(f"{LAYER}.x", 0, 0))
     go(page, "step=first:backward Decoder&bug=table-decoder&number=answer:dE")
     lit = own.locator(".lit").all_text_contents()
     assert lit == ["    self.table.add_grad(matmul(dlogits.T, h))\n"], "of the step shown, though its bug adds nothing"
@@ -139,16 +143,14 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     assert abs(number(page.inner_text("#followed-title output"))) == pytest.approx(page.evaluate(STEEPEST), rel=1e-3)
 
 
-def test_the_paths_of_a_number_are_bars(page):
+def test_the_paths_of_a_number_are_bars_and_roads_share_one_scale(page):
     choose(page, f"d({TABLE})", EXAMPLES[0].input_ids[1], 2)
     page.click("#paths summary")
     page.locator("#paths-drawn .bar").first.wait_for()
-    flows = dict(page.locator("#paths-drawn .bar").evaluate_all(TEXTS))
-    both = [number(flows[road]) for road in ("as it comes in", "as an answer, on to logits")]
-    assert sum(both) == pytest.approx(number(page.inner_text("#paths-total")), rel=1e-3)
-
-
-def test_roads_share_one_scale(page):
+    both = page.locator("#paths-drawn > :first-child")
+    assert "as it comes in" in both.inner_text() and "as an answer, on to logits" in both.inner_text()
+    flows = map(number, both.locator(".bar-value").all_inner_texts())
+    assert sum(flows) == pytest.approx(number(page.inner_text("#paths-total")), rel=1e-3)
     go_to(page, FORK)
     assert "(full color: " in page.inner_text("#stage")
     gradients, spread = page.evaluate(SCALES)
@@ -165,6 +167,8 @@ def test_in_a_frame_of_another_page_there_is_the_step_alone_and_of_a_long_vocabu
     page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
     page.evaluate("npbert.goToStep(1)")
     until(page, "href => document.getElementById('link').href === href", arg=f"{path.as_uri()}#step=2")
+    asked = found_at(page, [f"quiz=number:{seed}" for seed in range(0, 400, 4)], "document.all.guide.innerText")
+    assert "“word" not in str(asked), "all that is asked about is shown"
     page.evaluate("npbert.goToStep(0)")
     rows = page.locator(f"#stage table[data-array='{TABLE}'] tbody tr")
     assert 4 < rows.count() < 14

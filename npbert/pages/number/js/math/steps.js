@@ -15,6 +15,7 @@ function stepSaid(trace, step, phase) {
   const isShown = (name) => !arrays.get(name).isHidden;
   const writes = makesOf(step[phase]).filter(isShown);
   const isKept = ({madeBy, isGradient, isHidden}) => madeBy !== null && !isGradient && !isHidden;
+  const isFork = phase === "forward" && !step.forward.length; // it computes nothing: what it leads on is shown
   const looksUp = step.backward.some(({target}) => target.index.some(({lookup}) => lookup === "ids"));
   return {
     kind: step.kind,
@@ -24,7 +25,7 @@ function stepSaid(trace, step, phase) {
     title: step.title,
     formula: withSymbols(trace, step, step.said.shown),
     writes,
-    reads: readsOf(step[phase]).filter((name) => isShown(name) && !writes.includes(name)),
+    reads: (isFork ? [step.arrays.x] : readsOf(step[phase])).filter((name) => isShown(name) && !writes.includes(name)),
     kept: readsOf(step.backward).filter((name) => isKept(arrays.get(name))),
     ids: looksUp ? lookups[step.lookups.ids].length : 0,
   };

@@ -171,7 +171,7 @@ export function addUpdate(trace, trainer, examples) {
     kept: [],
     ids: 0,
   };
-  const next = once(() => {
+  const addAll = () => {
     const found = trainer.next(examples, {bug: trace.bug});
     for (const [name, array] of found.arrays) {
       if (!trace.arrays.has(name)) {
@@ -179,17 +179,13 @@ export function addUpdate(trace, trainer, examples) {
       }
     }
     return found;
-  });
-  const after = once(() => ({...model, parameters: parametersAfter(model, next().arrays)}));
+  };
+  let made = null; // until it is first asked for
+  const next = () => (made ??= addAll());
+  const after = () => ({...model, parameters: parametersAfter(model, next().arrays)});
   const lossAfter = (example) => run(after(), example, {backward: false}).loss;
   trace.arrays.later = (name) => next().arrays.get(name);
   trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: [...model.parameters.keys()], next, lossAfter};
-}
-
-// What `make` gives, computed when it is first asked for
-function once(make) {
-  let made = null;
-  return () => (made ??= make());
 }
 
 // The parameters of a model that knows nothing.

@@ -5,7 +5,6 @@
 
 import {answered, exampleOfLine, hidden, stepThatMakesNumber, traceOf} from "./actions.js";
 import {byId, show} from "./dom.js";
-import {cellOfPlace} from "./heatmap.js";
 import {placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {bugNamed, isSecret, stopNamed} from "./notes.js";
 import {quizNamed} from "./quiz.js";
@@ -158,9 +157,6 @@ function goToHash() {
   const step = next.step ?? (chosen && stepThatMakesNumber(chosen)) ?? 0;
   const others = isOther ? {...base, trace: state.trace} : {};
   change({...others, ...next, step, outside, moved: null}); // all is drawn once
-  if (chosen && !next.tour && !next.quiz) {
-    cellOfPlace(byId("stage"), chosen)?.scrollIntoView({block: "center"});
-  }
   lasting = addressOf(state, PASSING);
   write();
   const list = missing.map(([key, text]) => `${key}=${text}`).join(", ");

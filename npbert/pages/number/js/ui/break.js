@@ -7,7 +7,7 @@ import {chartOfLosses, smoothed} from "./chart.js";
 import {breath, byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf, TOLERANCE} from "./labels.js";
+import {arrayNamed, checked, partInWords, titleOf} from "./labels.js";
 import {isSecret, knownBug, linesOfBug} from "./notes.js";
 import {state, watch} from "./state.js";
 
@@ -40,21 +40,6 @@ function drawBug() {
   show("race-said", state.bug ? "" : "Plant a bug first.");
 }
 
-// The gradients that a bug changes, in the order in which backward completes them, each at its worst number; beside
-// them those that are right: {name, place, says, right, isWrong}.
-function checked({arrays, right}) {
-  return [...right.arrays.values()]
-    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
-    .sort((a, b) => a.madeBy - b.madeBy)
-    .map(({name, values, shape}) => {
-      const found = arrays.get(name).values;
-      const errors = values.map((value, n) => Math.abs(found[n] - value));
-      const worst = errors.indexOf(largestIn(errors));
-      const isWrong = errors[worst] > TOLERANCE * largestIn(values);
-      return {name, place: placeAtIndex(name, shape, worst), says: found[worst], right: values[worst], isWrong};
-    });
-}
-
 function drawCheck() {
   const all = checked(state.trace);
   const wrong = all.filter(({isWrong}) => isWrong);
@@ -74,9 +59,8 @@ function drawCheck() {
 // In this sentence the bug changes nothing: a way to one in which it does.
 function elsewhere() {
   const example = state.data.examples.find((one) => changesSomething(state.bug, one));
-  const here = "In this sentence the bug changes nothing.";
-  const go = example && makeButton(example.text, () => chooseSentence(example));
-  return example ? make("p", {}, `${here} It shows in another: `, go) : make("p", {}, here);
+  const go = example && [" It shows in another: ", makeButton(example.text, () => chooseSentence(example))];
+  return make("p", {}, "In this sentence the bug changes nothing.", ...(go ?? []));
 }
 
 export function changesSomething(bug, example) {

@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, indexLabel} from "./labels.js";
+import {arrayNamed, bestOf, indexLabel} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -32,15 +32,34 @@ function drawCompare() {
   const delta = makeButton(signedNumber(trace.loss), () => followFrom(place), {class: "bare link"});
   const begin = "Their scores (logits) differ by δ = ";
   show("compare-said", begin, delta, ` and make ${quoted(first)} `, make("strong", {}, times), " as probable.");
-  show("compare-words", barsOf({terms: byHiding(), total: null}));
+  const full = byHiding();
+  const [words, others] = [false, true].map((isOther) => full.filter(({label}) => label.startsWith("[") === isOther));
+  show("compare-most", mostOf(words));
+  show("compare-words", barsOf({terms: words, total: null, full}));
+  show("compare-others", barsOf({terms: others, total: null, full}));
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));
 }
 
-// For each word of the sentence what the difference loses when [MASK] replaces it, and what its slope promises.
+// Which word matters most by replacing it, and by its slope, where that is another.
+function mostOf(words) {
+  if (!words.length) {
+    return "The line has no other word.";
+  }
+  const [{label, value}] = words;
+  const {loss} = state.trace;
+  const [promised] = bestOf(words.map(({factors: [slope]}) => Math.abs(slope.value)), 1);
+  const change = `from ${signedNumber(loss)} to ${signedNumber(loss - value)}`;
+  const other = promised ? ` The slope ranks “${words[promised].label}” first.` : "";
+  return `“${label}” matters most: with [MASK] in its place, the difference goes ${change}.${other}`;
+}
+
+// For each token that can be seen, what the difference loses when [MASK] replaces it, and what its slope promises: the
+// largest first.
 function byHiding() {
   const {trace, example, model, rival} = state;
   const {y} = trace.program.find(({kind}) => kind === "LayerNorm").arrays;
-  return example.input_ids.map((_, row) => {
+  const rows = [...example.input_ids.keys()].filter((row) => !trace.masked.includes(row));
+  const terms = rows.map((row) => {
     const input_ids = example.input_ids.with(row, maskId());
     const without = run(model, {...example, input_ids}, {backward: false, rival});
     const change = arrayNamed(y).values.map((x, n) => x - without.arrays.get(y).values[n]);
@@ -48,6 +67,7 @@ function byHiding() {
     const slope = {name: null, label: "the slope promises", value: promised};
     return {label: indexLabel("tokens", row), value: trace.loss - without.loss, factors: [slope], goes: null};
   });
+  return terms.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
 }
 
 // The difference as a sum over the features: Σᵢ z[m, i] · dz[m, i] + c[a] − c[b], since dz[m, i] is E[a, i] − E[b, i].

@@ -14,14 +14,8 @@ export function plainNumber(value, digits = 5) {
 
 export const signedNumber = (value, digits) => (value > 0 ? "+" : "") + plainNumber(value, digits);
 
-// 0.8312 -> 83 %; the small and the nearly sure keep what makes them so.
-export function percent(value) {
-  const hundredths = 100 * value;
-  if (value > 0 && hundredths < 0.05) {
-    return "<\u00a00.1\u00a0%";
-  }
-  return `${hundredths >= 10 && hundredths < 99.5 ? hundredths.toFixed(0) : hundredths.toFixed(1)}\u00a0%`;
-}
+// 0.8312 -> 83.1 %
+export const percent = (value) => `${plainNumber(100 * value, 3)}\u00a0%`;
 
 // 1234 -> 1,234 words
 export const counted = (count, word = "") =>

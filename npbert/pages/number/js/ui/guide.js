@@ -2,7 +2,7 @@
 // an address and a sentence or two on what is there (tours.html).
 
 import {byId, make, show} from "./dom.js";
-import {signedNumber} from "./format.js";
+import {percent, signedNumber} from "./format.js";
 import {indexLabel, stepInWords, titleOf, valueAt} from "./labels.js";
 import {stopNamed} from "./notes.js";
 import {state, watch} from "./state.js";
@@ -12,7 +12,9 @@ const SLOTS = {
   answer: () => `“${indexLabel("vocabulary", state.trace.lookups.labels[0])}”`,
   number: () => titleOf(state.chosen),
   value: () => signedNumber(valueAt(state.chosen)),
+  left: () => percent(lengthAtWords(state.trace) / lengthAtWords(state.trace.right)),
 };
+const lengthAtWords = ({arrays, program}) => Math.hypot(...arrays.get(`d(${program[0].arrays.y})`).values);
 let spoken = null; // the thing that is marked
 
 export function showGuide() {
@@ -71,7 +73,7 @@ function drawStop(stop) {
   const on = number === length ? done : link("Next stop →", number + 1, "main");
   const step = stepInWords(state.trace.steps[state.step]); // its heading may be out of sight
   const title = [...filled(tour.querySelector("h2")), ` · stop ${number} of ${length} · ${step}`];
-  sayInGuide({title, text: filled(stop), choices: [back, on]});
+  sayInGuide({title, text: filled(stop), choices: [on, back]});
   const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));
 }

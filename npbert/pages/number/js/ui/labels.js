@@ -156,3 +156,18 @@ export function whyNothing({symbol, gradientOf: of, values, soFar}) {
     : "";
   return `All of ${symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;
 }
+
+// The gradients that a bug changes, in the order in which backward completes them, each at its worst number; beside
+// them those that are right: {name, place, says, right, isWrong}.
+export function checked({arrays, right}) {
+  return [...right.arrays.values()]
+    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
+    .sort((a, b) => a.madeBy - b.madeBy)
+    .map(({name, values, shape}) => {
+      const found = arrays.get(name).values;
+      const errors = values.map((value, n) => Math.abs(found[n] - value));
+      const worst = errors.indexOf(largestIn(errors));
+      const isWrong = errors[worst] > TOLERANCE * largestIn(values);
+      return {name, place: placeAtIndex(name, shape, worst), says: found[worst], right: values[worst], isWrong};
+    });
+}

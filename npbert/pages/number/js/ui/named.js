@@ -27,10 +27,11 @@ export function stepOfFile(file) {
 
 // The place NAME[row,column]; or ROLE:SYMBOL, the largest number of the array of this symbol, at that step or at any,
 // that is there for the role: "answer" (the word that is hidden), "hidden" (the place, and [MASK]), "word" (one that
-// comes in), "largest" (any), "even" (any: the one whose parts are most alike in size). null for none.
+// comes in), "largest" (any), "even" (any: the one whose parts are most alike in size), "first" (any: the one whose first
+// part is most ahead of the others). null for none.
 export function placeNamed(text, step) {
   const {steps, arrays} = state.trace;
-  const [, role, symbol] = text.match(/^(answer|hidden|word|largest|even):(.+)$/) ?? [];
+  const [, role, symbol] = text.match(/^(answer|hidden|word|largest|even|first):(.+)$/) ?? [];
   if (!role) {
     const [, name, row, column] = text.match(/^(.*)\[(\d+),(\d+)\]$/) ?? [];
     const [rows, columns] = arrays.get(name)?.shape ?? [0, 0];
@@ -38,7 +39,7 @@ export function placeNamed(text, step) {
   }
   const names = step === null ? [...arrays.keys()] : namesAt(steps[step]);
   const found = names.map(arrayNamed).filter((array) => withoutHeads(array) === symbol);
-  return bestPlace(found, thereFor(role), role === "even" ? evenness : (value) => Math.abs(value));
+  return bestPlace(found, thereFor(role), (value, at) => RANKS[role]?.(...sizesOf(at)) ?? Math.abs(value));
 }
 
 // All that the stage shows of a step.
@@ -48,10 +49,13 @@ function namesAt({reads, writes, undoes}) {
 
 const withoutHeads = ({symbol, head}) => (head === null ? symbol : symbol.replace(/[₀-₉]+/, ""));
 
-function evenness(value, {name, row, column}) {
-  const sizes = explain(state.trace, name, row, column).terms.map((term) => Math.abs(term.value));
-  return Math.min(...sizes) / Math.max(...sizes, Number.MIN_VALUE);
-}
+const sizesOf = ({name, row, column}) =>
+  explain(state.trace, name, row, column).terms.map(({value}) => Math.abs(value));
+
+const RANKS = {
+  even: (...sizes) => Math.min(...sizes) / Math.max(...sizes, Number.MIN_VALUE),
+  first: (size, ...others) => size / Math.max(...others, Number.MIN_VALUE),
+};
 
 // By the kind of row or column, which of them are there for a role: all, where nothing is said.
 function thereFor(role) {

@@ -4,6 +4,7 @@
 import {compareWith, runAgain} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {counted} from "./format.js";
+import {checked} from "./labels.js";
 import {state, watch} from "./state.js";
 import {backToStart} from "./train.js";
 
@@ -13,13 +14,14 @@ export function showNotes() {
 
 function notes() {
   const bug = knownBug();
-  const {isFresh, stepsTrained, rival} = state;
+  const {isFresh, stepsTrained, rival, trace} = state;
+  const isSeen = bug && checked(trace).some(({isWrong}) => isWrong);
   const trained = stepsTrained && `it was trained here for ${counted(stepsTrained, "step")}`;
   const changes = [isFresh && "it began anew from random numbers", trained].filter(Boolean);
   return [
     bug && [
       "bug",
-      `A bug is planted in the backward: ${bugNamed(bug).name}. Wrong numbers are underlined.`,
+      `A bug is planted in the backward: ${bugNamed(bug).name}. ${isSeen ? "Wrong numbers are underlined." : "Here it changes nothing."}`,
       "Take it out",
       () => runAgain({bug: null}),
     ],

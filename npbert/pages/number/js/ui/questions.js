@@ -6,7 +6,7 @@ import {refsIn} from "../math/formulas.js";
 import {factorInWords} from "./bars.js";
 import {make} from "./dom.js";
 import {signedNumber} from "./format.js";
-import {arrayNamed, isMovable, isRounding, shapeInWords, titleOf, valueOf} from "./labels.js";
+import {arrayNamed, isMovable, isRounding, shapeInWords, shownOf, titleOf, valueOf} from "./labels.js";
 import {state} from "./state.js";
 
 const DRAWN = 400; // numbers, until one makes a fair question
@@ -18,8 +18,8 @@ function drawn(pick, isFair) {
   const steps = state.trace.steps.filter(({phase, writes}) => phase === "backward" && writes.length);
   for (let tries = 0; tries < DRAWN; tries++) {
     const now = pick(steps);
-    const {name, shape} = arrayNamed(pick(now.writes));
-    const [row, column] = shape.map((count) => pick([...Array(count).keys()]));
+    const {name, rows, columns, shape} = arrayNamed(pick(now.writes));
+    const [row, column] = [rows, columns].map((kind, axis) => pick(shownOf(kind, shape[axis])));
     const found = {...explain(state.trace, name, row, column), now, step: now.index, place: {name, row, column}};
     if (isFair(found)) {
       return found;
@@ -33,7 +33,8 @@ function signQuestion(pick) {
   const found = drawn(pick, ({place, terms, value}) => {
     const {gradientOf: of} = arrayNamed(place.name);
     const isWhole = of && isMovable(place) && place.name === `d(${of})`;
-    return isWhole && terms.length <= 3 && !isRounding(value) && terms.some(({factors}) => factors.length > 1);
+    const isLess = ({factors}) => factors.length > 1 && factors.some((factor) => factor.value < 0); // or signs tell all
+    return isWhole && terms.length <= 3 && !isRounding(value) && terms.some(isLess);
   });
   const {place, terms, value} = found;
   const {goal} = state.trace;

@@ -17,12 +17,10 @@ function drawTape() {
   const isOnIt = (one) => one.phase === "forward" && held(one).length > 0 && step < takerOf(one).index;
   const stack = trace.steps.slice(0, step + 1).filter(isOnIt).reverse();
   const what = held(now).join(", ") || "nothing";
-  const isEmpty = now.phase !== "forward" && !stack.length;
   show(
     "tape-news",
     now.phase === "forward" ? `This step put ${what} on top.` : `This step took ${what} off.`,
     ` It is fullest after step ${trace.program.length}, where forward ends.`,
-    isEmpty ? " The tape is empty again: all of forward is undone." : "",
     ` ${now.of?.said.kept ?? ""}`,
   );
   const count = stack.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);

@@ -23,6 +23,7 @@ from npbert.gradcheck.explain.search import Made, Search
 from npbert.gradcheck.explain.trace import telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
+_LOST = "Line {{}} computes the right {}: look at what happens to it after that."
 _EARLY = "In line {{}}, this is a value that the library's answer has on the way to {}: a step is missing after it."
 _NEW = (
     "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
@@ -120,10 +121,14 @@ def _made_known(edit: Edit, search: Search) -> Made | None:
 
 
 def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
-    """Yield each computed result that is in no right run, or is no right result; then a returned value that is right
-    for an earlier one; or, without a right code, the first result: wrong outputs come from it, and no right ones. Each
-    with a sentence for it."""
+    """Yield each place with the right value of a wrong output; then each computed result that is in no right run, or is
+    no right result; then a returned value that is right for an earlier one; or, without a right code, the first result:
+    wrong outputs come from it, and no right ones. Each with a sentence for it."""
     now = search.now[search.first]
+    for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
+        for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
+            if name in now.wrong and right.any() and is_equal(value, right):
+                yield place, _LOST.format(name)
     whole = [place for place in search.reach if place.is_whole and place.is_float]
     computing = {place.statement for place in whole}
     for place, array in search.unknown.items():

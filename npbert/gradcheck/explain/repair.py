@@ -14,8 +14,8 @@
    it tries small edits, then expressions of the right code, until its numbers are known; then in the next. Of several
    lines together, edits with new numbers come first.
 8. `replace` puts expressions of the right code in the place of wrong results, whatever these were computed from.
-9. Of what is left, it names a place to look at: the first result that the right code does not have, or has on the way
-   to what is returned.
+9. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
+   does not have.
 
 `run` makes 1 to 6, with the edits up to some cost; `rewrite` makes 7, `replace` 8, `suspect` 9; `retry` undoes edits
 that lead nowhere. `check_gradients` runs, then rewrites; `npbert/learn/judge.py` changes code, rewrites lines, adds

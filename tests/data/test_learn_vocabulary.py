@@ -30,36 +30,27 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character):
     assert all(character not in token for token in tokens(learned))
 
 
-def _write(path, text):
-    path.write_bytes(text.encode())
-    return path
-
-
 def test_learned_twice_the_same(tmp_path):
     """Pairs of letters that are equally frequent are what the library's order of a hash table decides."""
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(400)]
-    file = _write(tmp_path / "text", " ".join(words * 2))
-    learned = [tokens(Tokenizer.train([file], vocab_size=200)) for _ in range(4)]
+    learned = [tokens(learn(tmp_path, " ".join(words * 2), vocab_size=200)) for _ in range(4)]
     assert learned[0][:5] == list(SPECIAL.values())
     assert len(learned[0]) == 200
     assert learned[1:] == learned[:1] * 3
 
 
-def test_learned_words(tmp_path):
-    file, other = _write(tmp_path / "a", "the cat sat on the mat\n" * 9 + "once\n"), _write(tmp_path / "b", "dog dog")
-    tokenizer = Tokenizer.train([file], vocab_size=100)
-    assert tokenizer.encode(["The cat once"])[0].tokens[1:-1] == ["the", "cat", "on", "##c", "##e"]
-    assert "[UNK]" in Tokenizer.train([file], vocab_size=100, lowercase=False).encode(["The"])[0].tokens
-    assert "once" in tokens(Tokenizer.train([file], vocab_size=100, min_frequency=1))
-    assert {"cat", "dog"} <= set(tokens(Tokenizer.train([file, other], vocab_size=100)))
+def test_a_word_is_read_in_its_case_only_if_it_was_learned_in_it(tmp_path):
+    """(What is learned of files, and the options: tests/cli/test_vocab.py.)"""
+    for lowercase, wanted in ((True, "the"), (False, "[UNK]")):
+        assert learn(tmp_path, SENTENCES, lowercase=lowercase).encode(["The"])[0].tokens[1] == wanted
 
 
 def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_them(tmp_path, monkeypatch):
     monkeypatch.setattr("npbert.data.tokenizer.MOST_CHARACTERS", 3)
-    file = _write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")
-    tokenizer = Tokenizer.train([file], vocab_size=11, min_frequency=9)
-    assert tokens(tokenizer)[5:] == ["j", "k", "z", "##j", "##k", "##z"], "of equals the first"
+    text = "zz kk jj ii hh gg ff ee dd cc bb zz"
+    learned = tokens(learn(tmp_path, text, vocab_size=11, min_frequency=9))
+    assert learned[5:] == ["j", "k", "z", "##j", "##k", "##z"], "of equals the first"
     for size, wanted in ((10, "at least 11: 5 special"), (10**30, "a number from 1 to 2147483647")):
         with pytest.raises(ValueError, match=f"vocab_size is {size}, wanted {wanted}"):
-            Tokenizer.train([file], vocab_size=size)
+            learn(tmp_path, text, vocab_size=size)

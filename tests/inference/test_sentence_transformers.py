@@ -73,7 +73,7 @@ NEWEST = {"model_type": "SentenceTransformer", "prompts": {"query": ""}, "defaul
         ({MODULES: modules("BERT", *NORMALIZED[1:], package="sentence_transformers.base.any.")}, {"normalize": True}),
         ({TRANSFORMER: {"max_seq_length": 99, "do_lower_case": True}}, {"max_length": LONGEST}),
         ({TRANSFORMER: None, "tokenizer_config.json": {"model_max_length": 12}}, {"max_length": 12}),
-        ({WHOLE: {"similarity_fn_name": "dot"}}, {"similarity_fn_name": "dot"}),
+        ({WHOLE: {"similarity_fn_name": "manhattan"}}, {"similarity_fn_name": "manhattan"}),  # refused later
         ({WHOLE: {"similarity_fn_name": "dot"}, POOLING: flags("cls_token"), MODULES: None}, {"max_length": LONGEST}),
     ],
 )
@@ -128,12 +128,6 @@ def test_prompts_are_said_and_left_to_the_caller(folder):
     path = folder({WHOLE: {"prompts": {"query": "find: ", "document": ""}}})
     with pytest.warns(UserWarning, match=f"{WHOLE} has prompts; add them to your texts: {{'query': 'find: '}}$"):
         Embed.from_pretrained(path)
-
-
-def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folder):
-    embed = Embed.from_pretrained(folder({WHOLE: {"similarity_fn_name": "manhattan"}}))
-    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted one of cosine, dot"):
-        embed.similarity(TEXTS, TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_threads_and_processes_change_no_bit(name):
     def work(communicator):
         model = model_of(dropout=0.2, dtype=np.float32)
         shares = Shares(model, communicator)
-        losses, sums = gradients_of(model, batch, [3], shares, parts=4)
+        losses, sums = gradients_of(model, batch, [3], shares, parts=5)
         norm = shares.add_up(sums)
         shares.spread("grad")
         gradients = b"".join(parameter.grad.tobytes() for parameter in model.parameters())

@@ -167,15 +167,3 @@ def test_sentences_are_short_and_have_a_masked_word():
     some = masked_sentences(Batch(np.arange(90).reshape(3, 30), labels=labels))
     assert some.input_ids.tolist() == [[*range(30, 54)], [*range(60, 84)]]
     assert masked_sentences(Batch(np.zeros((1, 30), int), labels=labels[:1])) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "mlm"}, "objective is 'mlm', wanted one of nsp, sop, none, rtd"),
-        ({"max_length": 7}, "max_length is 7, wanted at least 8"),
-    ],
-)
-def test_errors(settings, options, message):
-    with pytest.raises(ValueError, match=message):
-        replace(settings, **options)

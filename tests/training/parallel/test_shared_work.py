@@ -1,8 +1,6 @@
-"""What several processes share: sums, evaluation, state and decisions. A sum has the same bits in whatever order its
-parts come, and whoever has added up some of them."""
+"""What several processes share: sums, evaluation, state and decisions. (Bits: tests/training/test_any_layer.py.)"""
 
 import importlib
-import itertools
 import threading
 from contextlib import contextmanager
 
@@ -14,7 +12,7 @@ from npbert.io import ALONE
 from npbert.training.parallel import Shares, add_up
 from npbert.training.state import NotFiniteError
 from tests.training.parallel.program import make
-from tests.training.parallel.together import Threads, together
+from tests.training.parallel.together import together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values
 
 BLOCK = 50  # numbers
@@ -30,29 +28,9 @@ def small_blocks():
         yield
 
 
-def by_halves(parts):
-    """The tree as it is drawn: the first half, of an odd number the larger one, and the rest."""
-    half = -(-len(parts) // 2)
-    return parts[0] if len(parts) == 1 else by_halves(parts[:half]) + by_halves(parts[half:])
-
-
-@pytest.mark.parametrize("count", (1, 2, 5, 13))
-def test_the_same_bits_whoever_adds_what(count):
-    """And whenever: by rounds of several parts, or of one."""
-    parts, everyone = np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32), range(count)
-    for size, at_once in itertools.product(range(1, 6), (1, 3)):
-        of_all = {}
-        for rank in range(size):
-            numbers, waiting = Threads(rank, size, None, None).own(everyone), {}
-            for first in range(0, len(numbers), at_once):
-                waiting |= {range(each, each + 1): [parts[each].copy()] for each in numbers[first : first + at_once]}
-                waiting = add_up(waiting, everyone)
-                assert len(waiting) <= count.bit_length() + 1
-            of_all |= waiting
-        ((total,),) = add_up(dict(reversed(of_all.items())), everyone).values()
-        np.testing.assert_array_equal(total, by_halves(parts))
-    if count > 3:
-        assert (sum(parts[1:], parts[0]) != total).any(), "another order shows"
+def test_neighbours_are_added_up_before_they_are_sent():
+    """So a process sends one gradient for its parts."""
+    assert add_up({range(each, each + 1): [np.ones(1)] for each in (2, 3)}, range(4)) == {range(2, 4): [2]}
 
 
 def stop():

@@ -94,7 +94,7 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
 
     def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = f(*arguments)
-        is_as_many = isinstance(y, tuple) and len(words) == len(y)
+        is_as_many = isinstance(y, tuple) and len(words) == len(y) and {*names}.isdisjoint(words)
         dys = words if is_as_many else needed
         is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
         has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new

@@ -170,3 +170,7 @@ def test_a_loss_and_its_slope_have_the_same_inputs():
     assert check_gradients(distance, lambda x, y, cache: 2 * cache, X, X[::-1]).proof.derivatives == 20
     assert check_gradients(lambda x, y: distance(x, y)[0], lambda x, y: 2 * (x - y), X, X[::-1]).proof
     assert not check_gradients(distance, lambda x, y, cache: cache, X, X[::-1])
+
+
+def test_a_dy_of_two_arrays_may_come_beside_one_input():
+    assert check_gradients(lambda x: (x**2, 3 * x), lambda dys, x: 2 * x * dys[0] + 3 * dys[1], X).proof

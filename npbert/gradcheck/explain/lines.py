@@ -26,7 +26,8 @@ from npbert.gradcheck.explain.trial import has_failed, is_equal
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
 _EARLY = "In line {{}}, this is a value that the library's answer has on the way to {}: a step is missing after it."
 _NEW = (
-    "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
+    "Look from line {} on, at what it uses, and at what may be missing before it: it is the first with numbers that "
+    "the library's answer does not have."
 )
 
 

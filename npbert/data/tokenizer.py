@@ -41,8 +41,9 @@ class Tokenizer(Vocabulary):
     """A Vocabulary that cleans a text, splits it at spaces and punctuation, and cuts each word into its longest pieces.
 
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
-    (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.) A descendant of BERT may have
-    other rules, those of its tokenizer.json: byte pairs, or Unigram, and other special tokens.
+    (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.) A word with a rest that has no
+    piece is [UNK] as a whole. A descendant of BERT may have other rules, those of its tokenizer.json: byte pairs, or
+    Unigram, and other special tokens.
 
     `max_length` is the most tokens of a text, or None. `encode` does not use it, but the models do, and it is saved
     with the tokenizer: a model then reads texts as long as in its training.
@@ -105,7 +106,12 @@ class Tokenizer(Vocabulary):
         """Return a new tokenizer with a vocabulary of at most `vocab_size` tokens, learned from the text in `files`.
         The same text gives the same vocabulary.
 
-        min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
+        The training is that of `tokenizers`: byte-pair merges, with ## within words. It begins with the special tokens
+        and the characters, counts each pair of neighboring pieces in all words, joins the most frequent pair (of equal
+        ones the one with the lowest ids), and repeats until the vocabulary is full or no pair is frequent enough.
+        (Sennrich et al. 2016, section 3.2. Wu et al. 2016 maximize a likelihood instead.)
+
+        min_frequency: the least count of a pair that is joined.
 
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
         tokens and characters, or a min_frequency below 1.

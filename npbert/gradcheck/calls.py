@@ -7,8 +7,9 @@ Authors differ in these ways. Another way is another name here:
 | forward is called | forward, compute, calculate, call, loss, `__call__`; or longer, as forward_propagation |
 | backward is called | backward, gradient, `_backward`, backprop, back_propagate; or longer, as backward_propagation |
 | y is | forward's results before a cache; self.output; of a loss, the number that moves, beside an accuracy |
-| backward takes | dy, or several; none for a loss; forward's inputs; a cache; a learning rate |
-| an argument is | a rate, a cache or a later input by its name; else a dy, as a function's first always is |
+| backward takes | dy, or several; none, or an unused dout=1, for a loss; forward's inputs; a cache; a learning rate |
+| an argument is | a rate, a cache or a later input by its name; else a dy, as a function's first is |
+| a loss's slope | is a function of two or more of the loss's inputs, and perhaps of a cache, alone |
 | a cache is | of an object by its name; of a function, which has no other memory, the last of several results |
 | gradients are | in backward's result, or in the object (`gradients.py`) |
 """
@@ -93,7 +94,7 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
 
     def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = f(*arguments)
-        is_as_many = isinstance(y, tuple) and len(words) == len(y)
+        is_as_many = isinstance(y, tuple) and len(words) == len(y) and {*names}.isdisjoint(words)
         dys = words if is_as_many else needed
         is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
         has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new

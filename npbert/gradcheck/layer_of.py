@@ -44,7 +44,7 @@ def function_of(
     """
     with everything_restored(given, *inputs):
         layer, values = given, inputs
-        if not _has_tape(given):
+        if _is_of_engine(given, inputs) or not _has_tape(given):
             layer = _form(given, inputs)
             find(layer, grads or {}, wrt)
             values = mapped(as_array, [*layer.values.values()])
@@ -82,7 +82,7 @@ def _has_tape(given: Any) -> bool:
     is_layer = _takes_tape(forward) or isinstance(given, Layer)
     if is_class and (is_layer or _takes_tape(backward)):
         raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
-    is_alone = inspect.isroutine(forward) and not (is_layer or is_class or any(values_in(given)))
+    is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
     if is_alone and (_takes_tape(backward) or not is_stateful(given)):
         if backward is None:
             raise TypeError(f"{name} has a forward and no backward, wanted both")

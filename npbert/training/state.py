@@ -78,7 +78,9 @@ class Resumable:
 
     Several processes call a method together, and process 0 writes.
 
-    watchers: called with each step after its evaluation, before the state is saved; and with a step that is not finite.
+    watchers: made by `session` at the start of each `train`, which replaces what is there; called with each step after
+    its evaluation, before the state is saved, and with a step that is not finite. For code of your own after each step,
+    see docs/in_short.md.
     """
 
     def __init__(

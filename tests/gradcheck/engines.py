@@ -107,3 +107,34 @@ class Power(Op):
     def gradient(self, out, node):
         a = node.inputs[0]
         return (out * Tensor(self.exponent * a.value ** (self.exponent - 1)),)
+
+
+class Array:
+    """PyTorch's way: a value may be a constant, and backward needs a gradient unless y is a number."""
+
+    def __init__(self, data, requires_grad=False):
+        self.data, self.grad, self.requires_grad = data, 0.0, requires_grad
+
+    def __mul__(self, other):
+        out = Array(self.data * other.data, True)
+        out.factors = (self, other), (other, self)
+        return out
+
+    def backward(self, grad=None):
+        if grad is None and self.data.size > 1:
+            raise RuntimeError("a gradient is missing")
+        for one, other in self.factors:
+            if one.requires_grad:
+                one.grad = one.grad + other.data * (1.0 if grad is None else grad)
+
+
+class Scaled:
+    """A model with a forward."""
+
+    def __init__(self, w):
+        self.w = Array(w, True)
+
+    def forward(self, x):
+        return x * self.w
+
+    __call__ = forward

@@ -40,6 +40,11 @@ def test_an_engine_whose_gradients_are_its_values(f, count):
     assert report.proof and report.count == 6 * count
 
 
+def test_a_model_with_a_forward_of_values_that_may_be_constant():
+    report = check_gradients(engines.Scaled(n(3)), engines.Array(n(3)))
+    assert report.proof and list(report.sizes) == ["w"]
+
+
 @pytest.mark.parametrize(("before", "after", "f", "kind"), WRONG)
 def test_a_wrong_operation_is_told_at_its_own_line(before, after, f, kind, tmp_path):
     module, line = changed(engines, before, after, tmp_path)

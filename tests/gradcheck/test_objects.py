@@ -31,6 +31,8 @@ CASES = {  # by name: the inputs, and what the report says of parameters and gra
     "SoftmaxLoss": ([n(5, 3), LABELS], ""),
     "Tied": ([X], "Parameters first.W, first.b, last.b; their gradients first.dW + last.dW, first.db, last.db."),
     "Beside": ([X], "first.dW + last.dW"),
+    "Squares": ([X], ""),
+    "Flat": ([X], ""),
     "CourseNet": ([X, LABELS], 'their gradients returned["W"], returned["b"].'),
 }
 WRONG = [  # what is right, and what makes it wrong; and which parameter is wrong by it
@@ -43,6 +45,7 @@ WRONG = [  # what is right, and what makes it wrong; and which parameter is wron
     ("Traced", "upstream.sum(axis=0)", "-upstream.sum(axis=0)", "b"),
     ("Silent", "self.dinputs = ", "self.dinputs = -", "inputs"),
     ("Tied", "self.last.backward(dy)", "dy @ self.last.W.T", "first.W"),
+    ("Squares", "self.x[0]", "dout * self.x[0] / 2", "x"),
     ("CourseNet", "+ self.reg *", "+ 2 * self.reg *", 'params["W"]'),
 ]
 
@@ -157,3 +160,17 @@ def test_a_mistake_is_told_at_its_line_and_in_its_file_and_the_program_is_left_a
 def test_the_classes_are_right_without_it(name, tmp_path):
     layer, inputs, *_ = made(name, tmp_path)
     assert check_gradients(layer, *inputs).ok
+
+
+def distance(x, y):
+    return np.sum((x - y) ** 2), x - y
+
+
+def test_a_loss_and_its_slope_have_the_same_inputs():
+    assert check_gradients(distance, lambda x, y, cache: 2 * cache, X, X[::-1]).proof.derivatives == 20
+    assert check_gradients(lambda x, y: distance(x, y)[0], lambda x, y: 2 * (x - y), X, X[::-1]).proof
+    assert not check_gradients(distance, lambda x, y, cache: cache, X, X[::-1])
+
+
+def test_a_dy_of_two_arrays_may_come_beside_one_input():
+    assert check_gradients(lambda x: (x**2, 3 * x), lambda dys, x: 2 * x * dys[0] + 3 * dys[1], X).proof

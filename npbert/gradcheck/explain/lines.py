@@ -26,7 +26,8 @@ from npbert.gradcheck.explain.trial import has_failed, is_equal
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
 _EARLY = "In line {{}}, this is a value that the library's answer has on the way to {}: a step is missing after it."
 _NEW = (
-    "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
+    "Look from line {} on, at what it uses, and at what may be missing before it: it is the first with numbers that "
+    "the library's answer does not have."
 )
 
 
@@ -122,8 +123,8 @@ def _made_known(edit: Edit, search: Search) -> Made | None:
 
 def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
     """Yield each place with the right value of a wrong output; then each computed result that is in no right run, or is
-    no right result, or, without a right code, the first: wrong outputs come from it, and no right ones; with a sentence
-    for it."""
+    no right result; then a returned value that is right for an earlier one; or, without a right code, the first result:
+    wrong outputs come from it, and no right ones. Each with a sentence for it."""
     now = search.now[search.first]
     for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():

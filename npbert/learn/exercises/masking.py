@@ -97,6 +97,10 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
     says = "all chosen words become [MASK] in {found:.1%} of the calls, wanted {wanted:.1%}"
     yield says, KIND, np.mean(is_mask.sum(axis=1) == count), 0.8**count, calls
 
+    often = chosen[:, chosen.any(axis=0)].sum(axis=0)
+    says = "{found:.1%} of the words chosen at one place become [MASK], wanted {wanted:.1%}"
+    yield says, KIND, is_mask[:, chosen.any(axis=0)].sum(axis=0) / often, 0.8, often.min()
+
     random, size = masked[is_random], len(words.tokens)
     likely = words.is_word - np.bincount(ids[is_word], minlength=size) / number  # a true word does not show
     says = "{found:.1%} of the random words, except true ones, are the word {0}, wanted {wanted:.1%}"

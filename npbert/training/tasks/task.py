@@ -50,7 +50,7 @@ class FinetuneTask(Task):
 
     `rows, labels = read(path, settings)` comes first, as the labels set the size of the model's head; with the model,
     `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics. So a
-    line of a file becomes a loss: `TableRow` → a row of texts and target → an example with ids (`prepare`) → `Batch`
+    line of a file becomes a loss: `Labelled`, a row of texts and target → an example with ids (`prepare`) → `Batch`
     (`collate`) → `PackedBatch`, one of its parts → `TaskModel.loss`.
 
     Its `communicator` shares the examples of an evaluation; all processes get the same numbers. Raises: InputError as

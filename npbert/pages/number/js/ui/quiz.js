@@ -47,7 +47,8 @@ function ask({kind, seed}) {
 
 function sayQuestion(text, choices, said) {
   const {kind, seed} = state.quiz;
-  const another = make("a", {href: `#quiz=${kind}:${seed + 1}`}, "Next question");
+  const isLast = kind === "number" && (seed + 1) % QUESTIONS.length === 0; // then the easiest comes again
+  const another = make("a", {href: `#quiz=${kind}:${seed + 1}`}, isLast ? "Next question, the easiest again" : "Next question");
   sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 

@@ -34,9 +34,8 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
     assert data["parameters"] == {}
     for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
         assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
-    assert data["examples"][2]["text"] == "hello [MASK] am | how are [MASK]"
+    assert data["examples"][2]["text"] == "hello [MASK] am | how are [MASK]" and data["proof"] == "proved"
     assert data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
-    assert data["proof"] == "proved"
 
 
 @pytest.mark.parametrize(

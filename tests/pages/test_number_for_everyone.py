@@ -34,8 +34,8 @@ def test_the_first_screen_has_the_guess_the_map_one_question_and_the_first_numbe
     page = open_page(path, width=width, height=height)
     go(page, "")
     page.evaluate("scrollTo(0, 0)")
-    first = "#stage .group:first-child .figure:first-child tr:first-child td[data-column='0']"
-    assert page.evaluate(ON_TOP, f"#guesses, #map button, #why-this, {first}")
+    first_cell = "#stage .group:first-child .figure:first-child tr:first-child td[data-column='0']"
+    assert page.evaluate(ON_TOP, f"#guesses, #map button, #why-this, {first_cell}")
 
 
 @pytest.mark.parametrize("width", one_in(2, [360, 1600]))

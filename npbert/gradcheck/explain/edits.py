@@ -12,7 +12,6 @@ from functools import cached_property
 from npbert.gradcheck.explain.code import Change, Code, depends, names_in, text_of, tidied, variables_of
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS, Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.trial import is_multiple
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
@@ -120,8 +119,7 @@ def edits_of(
                 if kind in _REMOVING and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is no sum, reshape(-1, 1) no step
                     continue
                 kind = place.count or kind
-                is_factor = kind == "wrong name" and is_multiple(place.value, place.env.get(new.strip("()")))
-                extra = more + _of_right(kind, is_fine or is_factor)
+                extra = more + _of_right(kind, is_fine)
                 yield Edit(code, kind, [(*code.span(place.expr), f"({new})")], more=extra)
 
 

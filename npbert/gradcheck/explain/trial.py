@@ -207,13 +207,3 @@ def is_equal(given: Array, wanted: Array) -> bool:
     return given.shape == wanted.shape and np.allclose(
         given, wanted, rtol=0, atol=_SAME * np.abs(wanted).max(initial=_SAME)
     )
-
-
-def is_multiple(one: Any, other: Any) -> bool:
-    """True for an array and a multiple of it: not another variable is missing, but a factor."""
-    if not (
-        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.size > 1 and one.shape == other.shape
-    ):
-        return False
-    at = np.abs(one).argmax()
-    return bool(one.flat[at]) and is_equal(one * (other.flat[at] / one.flat[at]), other)

@@ -94,7 +94,8 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
 
     def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
         y = f(*arguments)
-        is_as_many = isinstance(y, tuple) and len(words) == len(y) and {*names}.isdisjoint(words)
+        given = dict(zip(names, arguments, strict=True))
+        is_as_many = isinstance(y, tuple) and len(words) == len(y) and given.get(words[-1], y[-1]) is y[-1]
         dys = words if is_as_many else needed
         is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
         has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
@@ -105,7 +106,7 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
                 f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
                 "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
             )
-        again = {name: value for name, value in zip(names, arguments, strict=True) if name in words[1:]}
+        again = {name: value for name, value in given.items() if name in words[1:]}
         if has_cache:
             again[dys[-1]] = y[-1]
             y = y[0] if len(dys) == 2 else y[: len(dys) - 1]

@@ -132,16 +132,25 @@ def test_a_view_beyond_an_array_is_told_and_does_not_end_the_program(tmp_path):
     assert np.lib.stride_tricks.as_strided(X, (2, 30), (0, 8)).shape == (2, 30)  # outside a check as before
 
 
+class Product:
+    """Two inputs in a list, and a third."""
+
+    def forward(self, pair, c):
+        self.a, self.b, self.c = *pair, c
+        return self.a * self.b * self.c
+
+    def backward(self, dy):
+        return dy * self.b * self.c, dy * self.a * self.c, dy * self.a * self.b
+
+
 def test_an_array_that_is_given_twice_is_one_input_and_those_of_a_list_are_several():
-    assert check_gradients(objects.Product(), [n(3), n(3)], n(3)).sizes == {"pair[0]": 3, "pair[1]": 3, "c": 3}
-    stacked = type(
-        "Stacked", (objects.Product,), {"backward": lambda self, dy: np.array(objects.Product.backward(self, dy))}
-    )
+    assert check_gradients(Product(), [n(3), n(3)], n(3)).sizes == {"pair[0]": 3, "pair[1]": 3, "c": 3}
+    stacked = type("Stacked", (Product,), {"backward": lambda self, dy: np.array(Product.backward(self, dy))})
     assert check_gradients(stacked(), [n(3), n(3)], n(3)).proof
-    square = type("Square", (objects.Product,), {"backward": lambda self, dy: 2 * dy * self.a * self.c})
+    square = type("Square", (Product,), {"backward": lambda self, dy: 2 * dy * self.a * self.c})
     a = n(3)
     assert check_gradients(square(), [a, a], np.array([1, 2, 3])).proof
-    assert check_gradients(objects.Product(), [a, a], a).sizes == {"pair[0]": 3}  # the sum of its three gradients
+    assert check_gradients(Product(), [a, a], a).sizes == {"pair[0]": 3}  # the sum of its three gradients
 
 
 @pytest.mark.parametrize("name", one_in(30, MISTAKES))

@@ -137,7 +137,7 @@ missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5, 2 * x / N
 missing factor: x → x / math.sqrt(2), x * math.sqrt(2), x / math.sqrt(math.pi), x * math.sqrt(math.pi)
 missing factor: x → x / math.sqrt(2 * math.pi), x * math.sqrt(2 * math.pi)
 missing factor: x → x / W, x * W, x * (1 - W), x * (1 - W ** 2)
-missing term: x → x + 0.5, x - 0.5, x + 1, x - 1, x + W, x - W
+missing term: x → x + 0.5, x - 0.5, x + 1, x - 1, x + W, x - W; r → r + G, r - G
 missing term: a * b * (1 - b) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing term: a * (b * (1 - b)) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing root: k → np.sqrt(k)

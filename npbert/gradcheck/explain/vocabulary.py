@@ -14,7 +14,9 @@ from npbert.gradcheck.explain.places import CodePlace
 _AXES = ("0", "1", "-1", "-2", "(0, 1)")
 _PARTS = (ast.Name, ast.BinOp, ast.Call)
 _SIZES = ("{}", "len({})", "{}.shape[1]", "{}.shape[-1]", "{}.size", "{}.sum()")
+_PRODUCTS = ("({}) * ({})", "({}) @ ({})", "({}) @ ({}).T")
 _MOST_CALLS = 24  # the shortest, as each is tried in every place
+_MOST_FACTORS = 13  # 3 · 13² products are tried in a place
 _MOST_NUMBERS = 4000  # of an array: larger ones take longer to compare than to leave out
 
 
@@ -36,6 +38,7 @@ class Vocabulary:
             "": lambda place: [""],
             "A": lambda place: _AXES,
             "C": _near,
+            "G": self._products,
             "I": _indices,
             "N": self._sizes,
             "P": lambda place: (text_of(each) for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
@@ -57,6 +60,15 @@ class Vocabulary:
                 yield name
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             yield from (f"{text_of(e.value)}.{other}" for other in self._attributes)
+
+    def _products(self, place: CodePlace) -> Iterator[str]:
+        """G: products of two arrays that have the shape of the place."""
+        arrays = [(e, value) for e, value in self._valued(place.env) if np.ndim(value)]
+        for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):
+            for text in _PRODUCTS:
+                with contextlib.suppress(ValueError):  # shapes that do not fit
+                    if np.shape(eval(text.format("a", "b"), {"a": one, "b": other})) == np.shape(place.value):
+                        yield text.format(a, b)
 
     def _sizes(self, place: CodePlace) -> Iterator[str]:
         """N: the whole numbers and sizes of variables, their items and counts of what is true, except 0; each of one

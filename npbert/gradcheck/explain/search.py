@@ -28,6 +28,8 @@ _MORE = 0.6
 """The extra cost allowed to an edit that mends more than the first that helps, as between neighbors among the kinds."""
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
+_OF_A_PART = 0.7
+"""The extra cost of an addition where fewer wrong outputs come from than elsewhere: one mistake may explain all."""
 _VALUE = "__value__"
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
@@ -67,17 +69,19 @@ class Search:
         self._hooked: dict[CodePlace, Code] = {}
 
     @cached_property
-    def reach(self) -> list[CodePlace]:
-        """The places where an edit may help, as far as known."""
-        return [place for place in self.places if not self.trial.is_over and self._may_help(place)]
+    def reach(self) -> dict[CodePlace, int]:
+        """The places where an edit may help, as far as known, with the number of wrong outputs that move with each."""
+        moves = {place: self._moves(place) for place in self.places if not self.trial.is_over}
+        return {place: count for place, count in moves.items() if count}
 
-    def _may_help(self, place: CodePlace) -> bool:
-        """True if a wrong output moves with the place, and no right one and no y; or if it has no floats to move."""
+    def _moves(self, place: CodePlace) -> int:
+        """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
+        moves, too."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
-            return False
+            return 0
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
-            return bool(now.wrong)
+            return len(now.wrong)
         rng = np.random.default_rng(0)
 
         def moved(_: Any, value: Callable[[], Any]) -> Any:
@@ -88,7 +92,7 @@ class Search:
         spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
-        return not is_spoiled and any(has_moved(name, now, then) for name in now.wrong)
+        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _with(self, place: CodePlace, value: Function) -> Function:
         """Return the code with another value in a place. value: of the variables there, and of what computes the old"""
@@ -165,8 +169,8 @@ class Search:
         vocabulary, fine = self.vocabulary, self.fine
         computed = {name for place in self.places if not place.hidden for name in variables_of(place.statement)[0]}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.places, vocabulary, fine)]
-        alike = defaultdict[Any, dict[Any, Edit]](dict)
-        for place in self.reach:
+        most, alike = max(self.reach.values(), default=0), defaultdict[Any, dict[Any, Edit]](dict)
+        for place, moves in self.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
@@ -177,7 +181,7 @@ class Search:
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
             for kind in kinds:
                 if kind not in CHANGES:
-                    cost = KINDS[kind].cost + more + RIGHT * is_fine
+                    cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
                     ranked.append((rank, self._additions(place, kind), place))
         for edits in alike.values():

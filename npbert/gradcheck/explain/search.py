@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, text_of, variables_of
+from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of, variables_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
@@ -154,7 +154,7 @@ class Search:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
                 made = self.made(edit, place)
-                if made and not wrong_in(made[1]):
+                if made and not (wrong_in(made[1]) or _leaves_unread(made)):
                     return [made]
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
@@ -200,6 +200,13 @@ class Search:
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
+
+
+def _leaves_unread(made: Made) -> bool:
+    """True for another variable in the place of one that is never read then: what computes that may be wrong."""
+    edit, _ = made
+    is_name = edit.kind == "wrong name" and edit.old.isidentifier()
+    return is_name and edit.old not in {each.id for each in names_in(edit.applied.functions[0])}
 
 
 def _is_nothing(outlook: Outlook, name: str) -> bool:

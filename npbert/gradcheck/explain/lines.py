@@ -137,10 +137,11 @@ def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             yield place, _NEW
     only = [place for place in whole if not place.is_name or isinstance(place.statement, ast.Return)]
-    for place, name in itertools.product(only, now.wrong & now.arrays.keys()) if search.right else ():
+    for place, name in itertools.product(only, now.wrong & now.arrays.keys()):
         value = np.asarray(place.value)
-        names = search.right.names_of(value) if is_equal(value, now.arrays[name][0]) else set()
-        if names and "return" not in names:  # a result, which is only in another order
+        known_as = search.right.names_of(value)
+        is_early = known_as and "return" not in known_as  # a result is only in another order
+        if is_early and is_equal(value, now.arrays[name][0]):
             yield place, _EARLY.format(name)
     if only and not search.right:
         last = max(place.statement.lineno for place in only)

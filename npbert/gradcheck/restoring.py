@@ -210,8 +210,9 @@ def _call_of_twin(free: tuple[str, ...]) -> Any:
 
 
 def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:
-    """Return the view of `as_strided`, in its place. Raises: ValueError if it reads outside the array's memory, which would end the
-    program if it holds objects; or if it is so large that an operation takes seconds, as after an edit."""
+    """Return the view of `as_strided`, in its place. Raises: ValueError if it reads outside the array's memory, which
+    would end the program if it holds objects; or if it is so large that an operation takes seconds, as after an edit.
+    """
     view = _UNGUARDED(x, *args, **options)
     if not isinstance(x, np.ndarray):  # np.vectorize makes a view of the number 0, for its shape alone
         return view

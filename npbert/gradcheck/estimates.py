@@ -156,10 +156,11 @@ def _beside(function: ScalarFunction, analytic: Gradients, direction: Gradients)
         return value, doubt
     values, doubts = np.array([slope(function, direction, stencil) for stencil in (CENTRAL, _RIGHT, _LEFT)]).T
     credible = doubts <= sure * max(scale, magnitude(values))
-    if not credible.any():
-        credible, doubts = doubts == doubts.min(), _SLACK * doubts
-    among = values[credible]
-    return np.clip(said, among.min(), among.max()), doubts[credible].max()
+    if credible.any():
+        among = values[credible]
+        return np.clip(said, among.min(), among.max()), doubts[credible].max()
+    best = np.argmin(doubts)
+    return values[best], _SLACK * doubts[best]
 
 
 def slope(function: ScalarFunction, direction: Gradients, stencil: Mapping[int, float] = CENTRAL) -> Estimate:

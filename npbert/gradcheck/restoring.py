@@ -14,7 +14,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,7 @@ from npbert.gradcheck.inputs import Outputs
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, property, classmethod, staticmethod)
-_NUMBERS = (int, float, complex, np.generic)
-_ATOMS = (*_NUMBERS, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType)
+_ATOMS = (int, float, str, type(None), ModuleType)
 _OF_CODE = ("__defaults__", "__kwdefaults__", "__dict__", "__closure__", "__mro__")
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
 _LIBRARIES = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}

@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -32,11 +32,6 @@ def returned(found: Any, what: str = "the gradient") -> Array:
     if found is None:
         raise GradientError(f"the result is None, wanted {what}; add the missing `return`")
     return np.asarray(found)
-
-
-def in_one_row(arrays: Iterable[Any]) -> Array:
-    """Return all their numbers in one array."""
-    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -186,8 +186,8 @@ def findings_of(compared: Comparison) -> list[Finding]:
     try:
         code = Code.of(compared.function)
         plain = Code.parsed(plain_text, code.scope) if plain_text else None
-        methods = [each for each in vars(compared.thing).values() if inspect.isfunction(each)]
-        forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
+        others = [each for each in vars(compared.thing).values() if each is not compared.function]
+        forward = "".join(map(inspect.getsource, filter(inspect.isfunction, others)))
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     # The likeliest first: a slip, a line, something left out, several lines; then again without the edits that led

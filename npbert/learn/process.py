@@ -116,8 +116,12 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     printed = Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
-    says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return replace(verdict, says=says, because=because, printed=said)
+    return replace(
+        verdict,
+        says=printable(verdict.says),
+        because=printable(verdict.because),
+        printed=printable(printed.getvalue()),
+    )
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:

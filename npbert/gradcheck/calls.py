@@ -61,8 +61,8 @@ def _of(thing: Any, function: Any) -> Any:
 
 
 def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
-    """Return the Form of two methods of an object, or of a loss and its slope (`_of`): backward gets by its name all but
-    dy."""
+    """Return the Form of two methods of an object, or of a loss and its slope (`_of`). Backward gets all but dy by its
+    name."""
     names = names_given(_of(thing, forward), len(inputs))
     words, required = asked(_of(thing, backward)), asked(_of(thing, backward), required=True)
     others = _CACHES.intersection(words) | _RATES.intersection(words[1:])

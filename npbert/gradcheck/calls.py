@@ -86,7 +86,7 @@ def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: An
         return _of(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **again)
 
     form = Form(names, inputs, run, back, thing)
-    form.takes_dy, form.takes_step = bool(dys), not _RATES.isdisjoint(known.intersection(words))
+    form.takes_dy, form.takes_step = bool(dys), bool(_RATES & others)
     form.may_ignore_dy = not required
     return form
 

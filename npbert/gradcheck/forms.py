@@ -15,7 +15,7 @@ from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
-from npbert.gradcheck.inputs import Function, is_float_array, mapped
+from npbert.gradcheck.inputs import Function, as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
 
 
@@ -104,7 +104,7 @@ class Form(Layer):
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
         np.random.seed(next(self._draws))
-        returned = mapped(lambda each: plain(each) if is_number(each) else each, self._back(mapped(own, dy), kept.left))
+        returned = mapped(plain, self._back(mapped(own, dy), kept.left))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
@@ -126,7 +126,7 @@ class Form(Layer):
         for (name, value), before in zip(self.values.items(), kept.inputs, strict=True):
             if name in self.gradients:
                 paths = self.gradients[name]
-                written = [after[path] for path in paths if after.get(path) is not None]
+                written = as_tuple([after.get(path) for path in paths])
                 gradient = sum(written) if written else np.zeros(value.shape)
                 gradient = before - gradient if paths == (name,) else gradient
                 found.append(plain(gradient if self.takes_dy else dy * gradient))
@@ -143,8 +143,8 @@ def own(value: Any, is_moved: bool = False) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a tensor or number as an array of float64, complex or exact numbers."""
-    if value is None:
+    """Return a tensor or number as an array of float64, complex or exact numbers; anything else as it is."""
+    if not is_number(value):
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()

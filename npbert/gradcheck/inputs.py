@@ -93,8 +93,7 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
 def _unwrapped(function: Any) -> Any:
     """Return the function within a decorator's wrapper of any arguments, or else the function itself.
 
-    Raises: ValueError
-    unless such a wrapper has one function; TypeError for a callable object of any arguments."""
+    Raises: ValueError unless such a wrapper has one function; TypeError for a callable object of any arguments."""
     kinds = [one.kind for one in inspect.signature(function).parameters.values()]
     if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
         return function

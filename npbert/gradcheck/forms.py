@@ -6,7 +6,7 @@ whether backward takes a dy. `gradients.py` finds the gradients by one rule, for
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ class Kept(NamedTuple):
     y: Any
     thing: Any
     left: Any
-    inputs: Sequence[Any]
+    inputs: Collection[Any]
 
 
 class Form(Layer):
@@ -87,7 +87,7 @@ class Form(Layer):
             held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
             self._held.setdefault(id(value), held)
 
-    def ran(self, inputs: Sequence[Any], others: dict[int, Any] | None = None) -> Kept:
+    def ran(self, inputs: Collection[Any], others: dict[int, Any] | None = None) -> Kept:
         """Run the author's forward. NumPy's global generator draws the same numbers in each.
 
         others: more arrays of the object, by id of its own."""

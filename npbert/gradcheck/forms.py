@@ -40,13 +40,13 @@ class Form(Layer):
     `gradients.find` sets these:
     values: the inputs of the layer by path: arrays among the author's inputs, and parameters.
     gradients: of each variable, the paths of the arrays that add up to its gradient after backward, in the object or in
-    backward's result; its own path if backward takes a step.
-    is_read: False to return backward's result as it is.   given: the number of values from the author's inputs.
+    backward's result; its own path if backward takes a step; None to return backward's result as it is.
+    given: the number of values from the author's inputs.
     loss: its place, if forward returns it in a tuple.   note: for the report.
     is_glue(code, owner), of an engine: True for code that only calls what is checked.
     """
 
-    note, is_read, takes_dy, takes_step, may_ignore_dy = "", True, True, False, False
+    note, takes_dy, takes_step, may_ignore_dy = "", True, False, False
     loss: int | None = None
     is_glue: Function
 
@@ -54,7 +54,7 @@ class Form(Layer):
         self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
     ) -> None:
         self._run, self._back, self._draws = run, back, itertools.count(1)
-        self.gradients = dict[str, tuple[str, ...]]()
+        self.gradients: dict[str, Any] = {}
         self.hold(thing)
         arrays = mapped(as_array, list(arguments))
         if thing is None:
@@ -120,7 +120,7 @@ class Form(Layer):
         """Run the author's backward. Returns the gradients of the variables."""
         kept = tape.take(self)
         returned, after = self.undone(dy, kept)
-        if not self.is_read:
+        if None in self.gradients.values():
             return returned
         found = []
         for (name, value), before in zip(self.values.items(), kept.inputs, strict=True):

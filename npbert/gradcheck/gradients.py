@@ -69,7 +69,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str]) -> None:
     if chosen:
         form.take(form.arguments | chosen)
     able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
-    form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
+    form.gradients = dict.fromkeys(wrt or able)
     seen = _seen(form, wrt)
     if seen is None:
         return  # the check reports the error of backward, or how many gradients it wants
@@ -77,7 +77,7 @@ def find(form: Form, grads: Grads, wrt: Sequence[str]) -> None:
     pairs, constants = _pairs(able, left, seen, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
     others = form.inputs().keys() - (wrt or pairs)
-    form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in others}, True
+    form.gradients = {path: paths for path, paths in pairs.items() if path not in others}
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
     form.note = _note(parameters, constants)
     form.values |= {path: left[path] for path in parameters}
@@ -163,19 +163,18 @@ def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads
         elif path in used or named:
             unnamed[path] = value
     free = {path: value for path, value in free.items() if not any(path in paths for paths in found.values())}
-    constants = _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
+    _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
     pairs = Pairs()
     for path, value in once((path, variables[path]) for path in variables if path in found):
         paths = [each for other in found if variables[other] is value for each in found[other]]
         returned = [each for each in paths if each.startswith("returned")]  # it includes the others
         pairs[path] = tuple(_summed(_once(returned or paths, seen.after), seen.after))
-    return pairs, constants
+    return pairs, [path for path in unnamed if path not in found]
 
 
-def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> list[str]:
-    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. Returns the
-    constants."""
-    constants = list[str]()
+def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> None:
+    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. The others
+    are constants."""
     for path, value in unnamed.items():
         like, twins = (_alike(path, value, among) for among in (free, unnamed))
         if like and len(like) == len(twins) == 1:
@@ -187,9 +186,6 @@ def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, 
             )
         elif owner_of(path) in owners or any(is_named_for(each, path) for each in after if each != path):
             found[path] = []
-        else:
-            constants.append(path)
-    return constants
 
 
 def _once(paths: Iterable[str], values: Values) -> list[str]:

@@ -26,7 +26,7 @@ from npbert.gradcheck.inputs import (
     names_given,
 )
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
-from npbert.gradcheck.restoring import reachable, restored
+from npbert.gradcheck.restoring import reachable, saved
 from npbert.io import counted
 
 _STREAM = 20220  # keeps dy and steps apart from the caller's draws with the same seed, which would hide mistakes
@@ -110,15 +110,16 @@ class ScalarFunction:
         gradients start at 0; afterwards the layer is restored."""
         given, values = self.inputs, values or self.made(np.copy)
         parts = dict(named_parts(self.layer)) | self.parameters
-        with restored(parts.values()):
+        restore = saved(parts.values())
+        try:
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
             self.inputs = mapped(copied, given) | {name: values[name] for name in self.moved_inputs}
-            try:
-                yield
-            finally:
-                self.inputs = given
+            yield
+        finally:
+            self.inputs = given
+            restore()
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""

@@ -105,33 +105,29 @@ class Blank:
         return entries(self.section(section))
 
     def sources(self) -> list[str]:
-        """Return the sources in the file for this blank."""
-        return with_helpers(self._blanked(), self.right)
+        """Return the sources in the file for this blank: the library's, without some methods, and its helpers.
 
-    def _blanked(self) -> str:
-        """Return the library's source with an empty body for the function, and without some methods."""
+        Of the function's body, the given statements stay, below the docstring of the text, as its own has the answer.
+        """
         source = inspect.getsource(self.right)
-        lines = source.splitlines()
-        functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
         for name in self.without:
-            first, last = functions[name].lineno - 1, functions[name].end_lineno or 0
-            lines[first:last] = [""] * (last - first)  # which keeps line numbers
-        node = functions[self.method or self.name]
-        lines[node.body[0].lineno - 1 : node.end_lineno] = self._body(node, lines)
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
-
-    def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
-        """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
-        statements, and a raise."""
-        body, given, text = node.body[1:], self.given, self.section("asked")
-        for number, statement in enumerate(body, 1):
-            if any(word in ast.unparse(statement) for word in _GIVEN):
-                given = max(given, number)
-        given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
-        end = "\n" if "\n" in text else ""
-        indent = " " * (node.col_offset + 4)
-        docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
-        return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
+            source = source.replace(inspect.getsource(getattr(self.right, name)), "")
+        function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
+        plain, text = textwrap.dedent(function), self.section("asked")
+        node: Any = ast.parse(plain).body[0]
+        docstring, *statements = node.body
+        taken = [each for each in statements if any(word in ast.unparse(each) for word in _GIVEN)]
+        last = max(each.end_lineno for each in (docstring, *statements[: self.given], *taken))
+        lines, end = plain.splitlines(), "\n" if "\n" in text else ""
+        blanked = [
+            *lines[: docstring.lineno - 1],
+            textwrap.indent(f'"""{text}{end}"""', "    "),
+            *lines[docstring.end_lineno : last],
+            f'    raise NotImplementedError("{node.name} is yours to write")\n',
+        ]
+        indent = function.partition("def")[0]
+        source = source.replace(function, textwrap.indent("\n".join(blanked), indent))
+        return with_helpers(re.sub(r"\n{3,}", "\n\n", source), self.right)
 
     def shown(self, text: str, place: str) -> list[str]:
         """Return the learner's answer, from the text of a file of this name, and below it the library's, with the

@@ -15,7 +15,7 @@ import contextlib
 import inspect
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from types import ModuleType
@@ -39,7 +39,11 @@ from npbert.learn.verdict import Verdict, are_right, numbered, sentence
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
-_SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
+_SITUATIONS = (
+    "",
+    *(f"This happens where {words}; otherwise it is right." for words, _ in VARIATIONS[1:]),
+    "This happens when nothing is dropped; otherwise it is right.",
+)
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
     "forward returns wrong numbers, but was right in the original file.",
@@ -52,31 +56,28 @@ _OF_ANY = "shape", "factor", "not finite"
 
 
 class Comparison:
-    """samples: a seed each, with the right numbers, those of the library. function: the learner's.
+    """The numbers of the library and of an answer, by seed: samples, each with the right ones; given, those of the
+    answer, as far as it ran; and wrong, the names of wrong or missing ones, for each seed with a mistake.
 
-    At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
-    of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
-    the check before the numbers were complete; and broken, the first of the check on complete numbers.
+    stopped: the first error of the learner's code, or of the check before the numbers were complete. broken: the first
+    of the check on complete numbers. function: the learner's
     """
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
         self.blank, self.file = blank, str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
-        self.samples = list[Sample]()
-        self.given, self.wrong = list[Numbers](), list[set[str]]()
-        self.first: int | None = None
+        self.samples, self.given, self.wrong = dict[int, Sample](), dict[int, Numbers](), dict[int, set[str]]()
         self.stopped: BaseException | None = None
         self.broken: GradientError | None = None
-        for k, (seed, right) in enumerate(zip(blank.seeds, blank.right_numbers, strict=True)):
+        for seed, right in zip(blank.seeds, blank.right_numbers, strict=True):
             rounding = blank.tolerance * max(map(magnitude, right.values()))  # relative to the largest number
             sample = Sample(partial(blank.run, self.thing, seed), right, dict.fromkeys(right, rounding))
             numbers, error = sample.numbers()
             missing = right.keys() - numbers.keys()
-            self.samples.append(sample)
-            self.given.append(numbers)
-            self.wrong.append(sample.wrong(numbers) | missing)
-            if self.first is None and (error or self.wrong[k]):
-                self.first = k
+            wrong = sample.wrong(numbers) | missing
+            self.samples[seed], self.given[seed] = sample, numbers
+            if error or wrong:
+                self.wrong[seed] = wrong
             if isinstance(error, GradientError) and not missing:
                 self.broken = self.broken or error
             else:
@@ -88,19 +89,21 @@ class Comparison:
         given = vars(self.blank.right).keys() - {self.blank.method}
         return failure_of(self.stopped or self.broken, self.file, given=given, advice=self.blank.entries("advice"))
 
+    @cached_property
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
-        return [name for name in self.samples[0].right if any(name in wrong for wrong in self.wrong)]
+        return [name for name in self.blank.right_numbers[0] if any(name in wrong for wrong in self.wrong.values())]
 
 
 def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     """Return the verdict on the answer in this file, or None if it is right. Raises: as Blank.prove."""
     compared = Comparison(blank, module)
-    if compared.first is None:
+    if not compared.wrong:
         return blank.prove(module)
-    stopped, broken = compared.stopped, compared.broken
-    is_refused = broken is not None and not isinstance(broken, PromiseError) and bool(compared.all_wrong())
-    if stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+    first, wrong = next(iter(compared.wrong.items()))
+    stopped = compared.stopped
+    is_refused = not isinstance(compared.broken, PromiseError | None) and compared.all_wrong
+    if stopped is None and wrong & set(blank.fixed):
         verdict = _DAMAGED
     elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
@@ -109,8 +112,7 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
             signal.setitimer(signal.ITIMER_PROF, 0)  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
-    situation = _SITUATIONS[blank.seeds[compared.first] // 2]
-    return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
+    return verdict.because_of(_SITUATIONS[first // 2])
 
 
 def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
@@ -130,20 +132,20 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     verdicts = []
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
-        reasons = _reasons(compared.blank, sorted(finding.names))
+        reasons = _reasons(compared.blank, finding.names)
         verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
     explained = {name for each in edits for name in each.names}
-    left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
+    left = [name for name in compared.all_wrong if name not in explained and not ("." in name and explained)]
+    left = [name for name in left if any(name in each for each in compared.given.values())] or ([] if edits else left)
     if left:
         verdicts.append(_of_numbers(compared, left, places))
-    if compared.broken and not compared.all_wrong():
+    if compared.broken and not compared.all_wrong:
         promise = broken_promise(compared.failure.says)
-        verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
+        verdicts, places = verdicts or [promise], [promise.because, *places]
     return replace(numbered(verdicts), findings=(*edits, *others)).because_of(*places)
 
 
-def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
+def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
     """Return the reason for these names together, or else those for each."""
     reasons = blank.entries("reasons")
     together = ", ".join(sorted(names))
@@ -153,14 +155,16 @@ def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
 def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str]) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
-    right = [name for name in compared.samples[0].right if name not in (*compared.all_wrong(), *compared.blank.fixed)]
+    right = [
+        name for name in compared.blank.right_numbers[0] if name not in (*compared.all_wrong, *compared.blank.fixed)
+    ]
     return Verdict(first).because_of(*places, *others, *_reasons(compared.blank, names), are_right(right))
 
 
 def fact_of(compared: Comparison, name: str) -> str:
     """Return what is wrong with an array, at its first wrong seed."""
-    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
-    one, right = compared.given[k].get(name), compared.samples[k].right[name]
+    seed = next(seed for seed, wrong in compared.wrong.items() if name in wrong)
+    one, right = compared.given[seed].get(name), compared.samples[seed].right[name]
     if one is None:
         return f"{name} is missing"
     if not is_number(one):
@@ -188,7 +192,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
         return []
     # The likeliest first: a slip, a line, something left out, several lines; then again without the edits that led
     # nowhere; last, whole results of the right code.
-    own = Mending(code, compared.function, compared.samples, forward=forward, right=plain)
+    own = Mending(code, compared.function, [*compared.samples.values()], forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=[1]).run(_ADDITIONS).rewrite(_SEVERAL, lines=[2, 3])
     own.retry().run(_ADDITIONS).retry().replace(_LINES)
     source = code.text.decode()  # of an edit of edited code nothing is shown
@@ -196,7 +200,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     unread = sorted(_parameters_read(plain) - _parameters_read(code) - {"self"}) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
     found += own.suspect()
-    wrong = set(compared.all_wrong())
+    wrong = set(compared.all_wrong)
     return [replace(each, subject=_briefly(each.names, wrong)) for each in found]
 
 

@@ -52,14 +52,13 @@ class Printed(io.StringIO):
 
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
-    more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    given = exercise.number, str(path.resolve()), computing, waiting
+    paths = [*sys.path, str(Path(__file__).parents[2])]
+    code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
     with tempfile.TemporaryFile() as output:
-        given = exercise.number, str(path.resolve()), computing, waiting
-        paths = [*sys.path, str(Path(__file__).parents[2])]
-        code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
-            env={**os.environ, **more},
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,
@@ -103,20 +102,13 @@ def run(number: int, path: str, computing: float, waiting: float) -> NoReturn:
     with contextlib.suppress(AttributeError):  # Windows
         faulthandler.register(signal.SIGPROF, file=output, chain=True)
         signal.setitimer(signal.ITIMER_PROF, computing)
-    _limit_memory()
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on Windows; or less is allowed already
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, resource.getrlimit(resource.RLIMIT_AS)[1]))
     verdict = judge_file(ALL[number], Path(path))
     os.write(output, json.dumps(asdict(verdict)).encode())
     os._exit(0)  # the learner's threads may still run
-
-
-def _limit_memory() -> None:
-    """Limit the memory of this process, if the system can."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # not on Windows
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def judge_file(exercise: Exercise, path: Path) -> Verdict:

@@ -10,7 +10,7 @@ from operator import itemgetter
 import pytest
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.replacing import in_place_of
+from npbert.gradcheck.restoring import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.failure import attempt, load
@@ -108,7 +108,7 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
             tried = replace(blank, seeds=(3, 4))
             assert len(tried.right_numbers) == 2  # known before the library's class has another method
             with in_place_of(blank.function_of(getmodule(blank.right)), plain):
-                assert Comparison(tried, getmodule(blank.right)).first is None
+                assert not Comparison(tried, getmodule(blank.right)).wrong
 
 
 @each_exercise

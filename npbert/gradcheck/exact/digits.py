@@ -40,10 +40,10 @@ class Digits(World):
 
     def constant(self, x: float) -> Decimal:
         """Return the exact number of a float."""
-        number = constant(x)
-        ratio = Decimal(number.ratio.numerator) / number.ratio.denominator
-        value = number.sign * (ratio.sqrt() if number.is_root else ratio)
-        return value * _pi().sqrt() ** number.halves_of_pi if number.halves_of_pi else value
+        sign, ratio, is_root, halves = constant(x)
+        value = Decimal(ratio.numerator) / ratio.denominator
+        root = sign * (value.sqrt() if is_root else value)
+        return root * _pi().sqrt() ** halves if halves else root
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""

@@ -59,12 +59,12 @@ class Field(World):
     @functools.cache
     def constant(x: float) -> Any:
         """Return the element for a float's exact number."""
-        number = constant(x)
-        value = _fraction(number.ratio)
-        root = root_of(value, 2) if number.is_root else value
+        sign, ratio, is_root, halves = constant(x)
+        value = _fraction(ratio)
+        root = root_of(value, 2) if is_root else value
         if root is None:
             return _fraction(Fraction(x))
-        return number.sign * root * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
+        return sign * root * pow(_ROOT_OF_PI, halves, P) % P
 
     def inverse(self, value: int) -> int:
         """Return 1/value. If √value was taken, as a random s, it is s⁻²."""

@@ -1,6 +1,7 @@
 """room_for_numbers: within it, Numbers have a world, and the modules of a layer's code create arrays for them."""
 
 import contextvars
+import gc
 import math
 import sys
 import traceback
@@ -16,7 +17,6 @@ from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
-from npbert.gradcheck.restoring import is_empty
 
 _MOST_PLACES = 3
 _makes_room = contextvars.ContextVar("makes_room", default=False)
@@ -37,11 +37,8 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     theirs = {id(scope): scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))}
     exact = _exchanged()
     places = [(scope.__setitem__, name, value) for scope in theirs.values() for name, value in scope.items()]
-    places += [
-        (cell.__setattr__, "cell_contents", cell.cell_contents)
-        for cell in things
-        if isinstance(cell, CellType) and not is_empty(cell)
-    ]
+    cells = [each for each in things if isinstance(each, CellType)]
+    places += [(cell.__setattr__, "cell_contents", value) for cell in cells for value in gc.get_referents(cell)]
     exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:

@@ -120,7 +120,7 @@ _IN_FLOATS = vars(math) | vars(np)
 RULES = {name: exact_version(name, _IN_FLOATS.get(name)) for name in _EXACT}
 """The functions of exact numbers, by the names of NumPy. (SciPy's own need theirs in floats.)"""
 
-MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
+MATH = {name.replace("arc", "a"): rule for name, rule in RULES.items()}
 """The same functions by the names of `math`."""
 
 for _name, _rule in {**RULES, "root": _root_of}.items():  # methods, as NumPy calls them on objects

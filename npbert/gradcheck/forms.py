@@ -20,11 +20,11 @@ from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
 
 
 class Kept(NamedTuple):
-    """What a forward returns and leaves: y, the object, the values for backward, and the inputs of the Form."""
+    """What a forward returns and leaves: y, the object, its backward, and the inputs of the Form."""
 
     y: Any
     thing: Any
-    left: Any
+    back: Function
     inputs: Collection[Any]
 
 
@@ -33,7 +33,7 @@ class Form(Layer):
 
     names, arguments: the inputs of the author's forward; arrays of floats, and tensors, become arrays of float64.
     thing: the object with their state, or None.
-    run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
+    run(thing, arguments): y, and the author's backward for it, as a function of dy.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
     may_ignore_dy: True for a backward with a default for dy, as that of a loss.
 
@@ -50,10 +50,8 @@ class Form(Layer):
     loss: int | None = None
     is_glue: Function
 
-    def __init__(
-        self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
-    ) -> None:
-        self._run, self._back, self._draws = run, back, itertools.count(1)
+    def __init__(self, names: Sequence[str], arguments: Sequence[Any], run: Function, thing: Any = None) -> None:
+        self._run, self._draws = run, itertools.count(1)
         self.gradients: dict[str, Any] = {}
         self.hold(thing)
         arrays = mapped(as_array, list(arguments))
@@ -97,14 +95,14 @@ class Form(Layer):
             is_constant = name in self.numbers and name not in self.gradients
             held[id(value)] = now.item() if is_constant else own(now, name in self.gradients)
         thing, arguments = copy.deepcopy((self.thing, [*self.arguments.values()]), held | (others or {}))
-        y, left = self._run(thing, arguments)
-        return Kept(y if self.loss is None else y[self.loss], thing, left, inputs)
+        y, back = self._run(thing, arguments)
+        return Kept(y if self.loss is None else y[self.loss], thing, back, inputs)
 
     def undone(self, dy: Any, kept: Kept) -> tuple[Any, Values]:
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
         np.random.seed(next(self._draws))
-        returned = mapped(plain, self._back(mapped(own, dy), kept.left))
+        returned = mapped(plain, kept.back(mapped(own, dy)))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input

@@ -114,10 +114,7 @@ class Number:
 
     @_of_two_numbers
     def __mul__(self, other: Number) -> Number:
-        a, b, modulus = self.seen, other.seen, Number.world.modulus
-        tangent = (self.value * other.tangent + self.tangent * other.value) % modulus
-        error = abs(a) * other.error + abs(b) * self.error + abs(a * b)
-        return Number(self.value * other.value % modulus, tangent, a * b, error)
+        return Number(*product(self, other))
 
     @_of_two_numbers
     def __truediv__(self, other: Number) -> Any:
@@ -194,6 +191,14 @@ class NonFinite(float):
 
     Its arithmetic is that of floats, and a finite result is a constant: e^(−∞) is 0 and tanh(∞) is 1.
     """
+
+
+def product(x: Any, y: Any, multiply: Function = operator.mul, length: int = 1) -> Outputs:
+    """Return the parts of x y, for two Numbers, or for the Components of two matrices whose sums have this length."""
+    a, b, modulus = abs(x.seen), abs(y.seen), Number.world.modulus
+    tangent = multiply(x.value, y.tangent) + multiply(x.tangent, y.value)
+    error = multiply(a * length + x.error, b) + multiply(a, y.error)
+    return multiply(x.value, y.value) % modulus, tangent % modulus, multiply(x.seen, y.seen), error
 
 
 def as_number(x: Any) -> Any:

@@ -206,13 +206,12 @@ def as_number(x: Any) -> Any:
     exact constant."""
     if type(x) is Number:
         return x
-    if isinstance(x, float | np.floating):
-        if not math.isfinite(x):
-            return NonFinite(x)
-        return Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
-    if isinstance(x, int | np.integer | np.bool_):
-        return Number(int(x) % Number.world.modulus, 0, float(x))
-    return NotImplemented
+    if not isinstance(x, float | np.floating | int | np.integer | np.bool_):
+        return NotImplemented
+    seen = float(x)
+    if not math.isfinite(seen):
+        return NonFinite(seen)
+    return Number(Number.world.constant(seen), 0, seen, 0.0 if seen.is_integer() else abs(seen))
 
 
 def seen_of(x: Any) -> float:

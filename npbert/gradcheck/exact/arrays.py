@@ -146,7 +146,7 @@ def of_each(function: Function, array: Array) -> Any:
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    return as_numbers(of_each(lambda x: Number.world.unknown(float(x)), array))
+    return as_numbers(of_each(Number.world.unknown, array))
 
 
 def constants_like(array: Array) -> Any:

@@ -7,7 +7,6 @@ size of each gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -22,6 +21,7 @@ from npbert.gradcheck.exact.number import Number, World, constant, simplest
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 
 DIGITS = 50
@@ -82,7 +82,7 @@ class Slope:
         return self
 
 
-def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
+def _series(first: Decimal, ratio: Function) -> Decimal:
     """Return the sum of terms, each ratio(n) times the previous one, until they change no digit."""
     total, term, n = Decimal(0), first, 0
     while total + term != total:
@@ -119,7 +119,7 @@ def _sin(x: Decimal) -> Decimal:
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
-_FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
+_FUNCTIONS: dict[str, Function] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
     "sqrt": Decimal.sqrt,

@@ -6,7 +6,7 @@ whether backward takes a dy. `gradients.py` finds the gradients by one rule, for
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
-from npbert.gradcheck.inputs import Function, is_float_array, mapped
+from npbert.gradcheck.inputs import Function, as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
 
 
@@ -25,7 +25,7 @@ class Kept(NamedTuple):
     y: Any
     thing: Any
     left: Any
-    inputs: Sequence[Any]
+    inputs: Collection[Any]
 
 
 class Form(Layer):
@@ -40,13 +40,13 @@ class Form(Layer):
     `gradients.find` sets these:
     values: the inputs of the layer by path: arrays among the author's inputs, and parameters.
     gradients: of each variable, the paths of the arrays that add up to its gradient after backward, in the object or in
-    backward's result; its own path if backward takes a step.
-    is_read: False to return backward's result as it is.   given: the number of values from the author's inputs.
+    backward's result; its own path if backward takes a step; None to return backward's result as it is.
+    given: the number of values from the author's inputs.
     loss: its place, if forward returns it in a tuple.   note: for the report.
     is_glue(code, owner), of an engine: True for code that only calls what is checked.
     """
 
-    note, is_read, takes_dy, takes_step, may_ignore_dy = "", True, True, False, False
+    note, takes_dy, takes_step, may_ignore_dy = "", True, False, False
     loss: int | None = None
     is_glue: Function
 
@@ -54,7 +54,7 @@ class Form(Layer):
         self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
     ) -> None:
         self._run, self._back, self._draws = run, back, itertools.count(1)
-        self.gradients = dict[str, tuple[str, ...]]()
+        self.gradients: dict[str, Any] = {}
         self.hold(thing)
         arrays = mapped(as_array, list(arguments))
         if thing is None:
@@ -87,7 +87,7 @@ class Form(Layer):
             held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
             self._held.setdefault(id(value), held)
 
-    def ran(self, inputs: Sequence[Any], others: dict[int, Any] | None = None) -> Kept:
+    def ran(self, inputs: Collection[Any], others: dict[int, Any] | None = None) -> Kept:
         """Run the author's forward. NumPy's global generator draws the same numbers in each.
 
         others: more arrays of the object, by id of its own."""
@@ -104,7 +104,7 @@ class Form(Layer):
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
         np.random.seed(next(self._draws))
-        returned = mapped(lambda each: plain(each) if is_number(each) else each, self._back(mapped(own, dy), kept.left))
+        returned = mapped(plain, self._back(mapped(own, dy), kept.left))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
@@ -120,13 +120,13 @@ class Form(Layer):
         """Run the author's backward. Returns the gradients of the variables."""
         kept = tape.take(self)
         returned, after = self.undone(dy, kept)
-        if not self.is_read:
+        if None in self.gradients.values():
             return returned
         found = []
         for (name, value), before in zip(self.values.items(), kept.inputs, strict=True):
             if name in self.gradients:
                 paths = self.gradients[name]
-                written = [after[path] for path in paths if after.get(path) is not None]
+                written = as_tuple([after.get(path) for path in paths])
                 gradient = sum(written) if written else np.zeros(value.shape)
                 gradient = before - gradient if paths == (name,) else gradient
                 found.append(plain(gradient if self.takes_dy else dy * gradient))
@@ -143,8 +143,8 @@ def own(value: Any, is_moved: bool = False) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a tensor or number as an array of float64, complex or exact numbers."""
-    if value is None:
+    """Return a tensor or number as an array of float64, complex or exact numbers; anything else as it is."""
+    if not is_number(value):
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()

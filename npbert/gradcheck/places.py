@@ -26,25 +26,26 @@ def places_of(form: Form, y: Any, returned: Any, wrt: Sequence[str]) -> dict[str
     number; for each array of floats; or, for an object, for each array once, and for parameters after them. A
     function's None do not count, except in the first two readings."""
     parts = {path: part for path, part in listed(returned, "returned").items() if not is_in_dict(path)}
-    given = [path for path, part in parts.items() if part is not None]
-    those = given if form.thing is None else [*parts]
+    every, given = [*parts], [path for path, part in parts.items() if part is not None]
+    those = given if form.thing is None else every
     inputs = {name: value for name, value in form.inputs().items() if not form.is_in_dict(name)}
     able = [name for name, value in inputs.items() if is_float_array(value)]
     arrays = [name for name in able if name not in form.numbers]
-    readings = [([*wrt], [*parts]), ([*inputs], [*parts]), (able, those), (arrays, those)]
-    if form.thing is not None:
-        chosen = [name for name in able if name in form.values and name in (wrt or able)]
-        readings.append((chosen[: len(parts)], [*parts][: len(chosen)]))
-    for names, paths in readings:
-        places = {path: name for path, name in zip(paths, names, strict=False) if path in given}
-        if len(names) == len(paths) and {*able}.issuperset(places.values()):
+    for names, paths in ([*wrt], every), ([*inputs], every), (able, those), (arrays, those):
+        pairs = zip(paths, names, strict=False)
+        if len(names) == len(paths) and all(name in able for path, name in pairs if path in given):
             break
     else:
-        if wrt or not is_number(y) or np.ndim(plain(y)):
+        if form.thing is not None:
+            names = [name for name in able if name in form.values and name in (wrt or able)]
+        elif wrt or not is_number(y) or np.ndim(plain(y)):
             return None
-        places = dict(zip(parts, _of_these_shapes(parts, {name: inputs[name] for name in able}), strict=True))
+        else:
+            names = _of_these_shapes(parts, {name: inputs[name] for name in able})
+        paths = every
     first = {id(value): name for name, value in form.values.items()}
-    return {path: first[id(inputs[name])] for path, name in places.items() if name in (wrt or able)}
+    pairs = zip(paths, names, strict=False)
+    return {path: first[id(inputs[name])] for path, name in pairs if path in given and name in (wrt or able)}
 
 
 def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import DTypeLike
-from npbert.core import Layer, Tape, named_parts
+from npbert.core import Tape, named_parts
 from npbert.data import (
     collate,
     draw_pairs,
@@ -50,12 +50,12 @@ def run(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> int:
 
 
 def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:
-    """Return the learner's classes and functions by name, from files without errors."""
-    found = {}
-    for exercise, path in files:
-        module = load(path, read_text(path))
-        found.update({blank.name: getattr(module, blank.name) for blank in exercise.blanks})
-    return found
+    """Return the learner's classes and functions by name, each from a module of its own, of files without errors."""
+    return {
+        blank.name: getattr(load(path, read_text(path)), blank.name)
+        for exercise, path in files
+        for blank in exercise.blanks
+    }
 
 
 def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
@@ -63,7 +63,7 @@ def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
     used = own.keys() & OTHERS.keys()
     for _, part in named_parts(model):
         name = type(part).__name__
-        if isinstance(part, Layer) and name in own:
+        if name in own:
             part.__class__ = own[name]
             used.add(name)
     return [name for name in own if name in used]
@@ -124,8 +124,7 @@ def train(
 def count_guessed(model: Any) -> tuple[int, int]:
     """Return how many words of the dialogue are guessed, with each word masked in turn; and the number of words."""
     dialogue = load_dialogue(9)
-    vocabulary, words = dialogue.vocabulary, np.concatenate(dialogue.lines)
-    lines = (join_pair(line, None, vocabulary) for line in dialogue.lines)
-    examples = [example for line in lines for example in mask_each_word(line, vocabulary)]
-    guesses = model(collate(examples, pad_id=vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
-    return int((guesses == words).sum()), len(words)
+    lines = (join_pair(line, None, dialogue.vocabulary) for line in dialogue.lines)
+    examples = [example for line in lines for example in mask_each_word(line, dialogue.vocabulary)]
+    guessed, _ = model.loss(collate(examples, pad_id=dialogue.vocabulary.pad_id)).counts_right
+    return guessed, len(examples)

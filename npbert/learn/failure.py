@@ -95,7 +95,7 @@ def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     return ", ".join(f"{name} {shown[name]}" for name in names[:_MOST_SHAPES])
 
 
-def help_with(error: BaseException, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
+def help_with(error: Any, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
     """Return advice, or "".
 
     said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
@@ -107,7 +107,7 @@ def help_with(error: BaseException, said: str, known: Sequence[str], advice: Map
             return match.expand(text)
     if isinstance(error, AttributeError):
         return _did_you_mean(error.name or "", dir(error.obj))
-    return _missing(error.name or "", known) if type(error) is NameError else ""
+    return _missing(error.name or "", known) if is_name else ""
 
 
 def _missing(name: str, known: Sequence[str]) -> str:

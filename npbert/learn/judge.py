@@ -15,7 +15,7 @@ import contextlib
 import inspect
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from types import ModuleType
@@ -39,7 +39,11 @@ from npbert.learn.verdict import Verdict, are_right, numbered, sentence
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
-_SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
+_SITUATIONS = (
+    "",
+    *(f"This happens where {words}; otherwise it is right." for words, _ in VARIATIONS[1:]),
+    "This happens when nothing is dropped; otherwise it is right.",
+)
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
     "forward returns wrong numbers, but was right in the original file.",
@@ -108,8 +112,7 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
             signal.setitimer(signal.ITIMER_PROF, 0)  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
-    situation = _SITUATIONS[first // 2]
-    return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
+    return verdict.because_of(_SITUATIONS[first // 2])
 
 
 def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
@@ -129,7 +132,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     verdicts = []
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
-        reasons = _reasons(compared.blank, sorted(finding.names))
+        reasons = _reasons(compared.blank, finding.names)
         verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
     explained = {name for each in edits for name in each.names}
     left = [name for name in compared.all_wrong if name not in explained and not ("." in name and explained)]
@@ -142,7 +145,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     return replace(numbered(verdicts), findings=(*edits, *others)).because_of(*places)
 
 
-def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
+def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
     """Return the reason for these names together, or else those for each."""
     reasons = blank.entries("reasons")
     together = ", ".join(sorted(names))

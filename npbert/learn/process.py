@@ -52,14 +52,13 @@ class Printed(io.StringIO):
 
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
-    more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    given = exercise.number, str(path.resolve()), computing, waiting
+    paths = [*sys.path, str(Path(__file__).parents[2])]
+    code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
     with tempfile.TemporaryFile() as output:
-        given = exercise.number, str(path.resolve()), computing, waiting
-        paths = [*sys.path, str(Path(__file__).parents[2])]
-        code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
-            env={**os.environ, **more},
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ import dis
 import functools
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ from numpy.lib.stride_tricks import as_strided
 from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.inputs import Function, Outputs
 
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
@@ -56,7 +56,7 @@ def everything_restored(*roots: Any) -> Iterator[None]:
                 thing.cache_clear()
 
 
-def saved(things: Iterable[Any]) -> Callable[[], None]:
+def saved(things: Iterable[Any]) -> Function:
     """Return a function that gives each of these objects its present state again: the attributes of an object or class,
     the contents of a list, dict, set or array, the state of a generator, and a function's globals and closure
     variables. What they hold is restored only if it is among them."""
@@ -189,7 +189,7 @@ def _items(thing: Any) -> list[Any]:
 
 
 @contextmanager
-def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[None]:
+def in_place_of(function: FunctionType, twin: Function) -> Iterator[None]:
     """Within it, every call of the function calls the twin."""
     code = function.__code__
     call = _call_of_twin(code.co_freevars)

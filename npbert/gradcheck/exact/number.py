@@ -114,10 +114,7 @@ class Number:
 
     @_of_two_numbers
     def __mul__(self, other: Number) -> Number:
-        a, b, modulus = self.seen, other.seen, Number.world.modulus
-        tangent = (self.value * other.tangent + self.tangent * other.value) % modulus
-        error = abs(a) * other.error + abs(b) * self.error + abs(a * b)
-        return Number(self.value * other.value % modulus, tangent, a * b, error)
+        return Number(*product(self, other))
 
     @_of_two_numbers
     def __truediv__(self, other: Number) -> Any:
@@ -196,18 +193,25 @@ class NonFinite(float):
     """
 
 
+def product(x: Any, y: Any, multiply: Function = operator.mul, length: int = 1) -> Outputs:
+    """Return the parts of x y, for two Numbers, or for the Components of two matrices whose sums have this length."""
+    a, b, modulus = abs(x.seen), abs(y.seen), Number.world.modulus
+    tangent = multiply(x.value, y.tangent) + multiply(x.tangent, y.value)
+    error = multiply(a * length + x.error, b) + multiply(a, y.error)
+    return multiply(x.value, y.value) % modulus, tangent % modulus, multiply(x.seen, y.seen), error
+
+
 def as_number(x: Any) -> Any:
     """Return a Number for a number, NonFinite for ±∞ and NaN, NotImplemented for anything else. A float becomes its
     exact constant."""
     if type(x) is Number:
         return x
-    if isinstance(x, float | np.floating):
-        if not math.isfinite(x):
-            return NonFinite(x)
-        return Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
-    if isinstance(x, int | np.integer | np.bool_):
-        return Number(int(x) % Number.world.modulus, 0, float(x))
-    return NotImplemented
+    if not isinstance(x, float | np.floating | int | np.integer | np.bool_):
+        return NotImplemented
+    seen = float(x)
+    if not math.isfinite(seen):
+        return NonFinite(seen)
+    return Number(Number.world.constant(seen), 0, seen, 0.0 if seen.is_integer() else abs(seen))
 
 
 def seen_of(x: Any) -> float:

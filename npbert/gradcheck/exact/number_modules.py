@@ -34,12 +34,12 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     original."""
     scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
-    theirs = {id(scope): scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))}
-    exact = _exchanged()
-    places = [(scope.__setitem__, name, value) for scope in theirs.values() for name, value in scope.items()]
+    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]
     cells = [each for each in things if isinstance(each, CellType)]
+    exact = _exchanged()
+    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
     places += [(cell.__setattr__, "cell_contents", value) for cell in cells for value in gc.get_referents(cell)]
-    exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
+    exchanged = [place for place in places if id(place[2]) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:
         for put, name, value in exchanged:

@@ -69,7 +69,7 @@ def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: An
     known = others | {*(names if len(words) > 1 + len(others) or backward == "gradient" else names[1:])}
     dys = [word for word in required or words if word not in known]
 
-    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Function]:
         y = _of(thing, forward)(*arguments)
         if y is None:
             held = attributes_of(thing)
@@ -79,13 +79,10 @@ def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: An
             again |= dict.fromkeys(_CACHES, y[-1])
             y = y[: len(dys) or None]
         again |= zip(names, arguments, strict=True)
-        return y, (thing, {word: again[word] for word in words if word in known & again.keys()})
+        known_again = {word: again[word] for word in words if word in known & again.keys()}
+        return y, lambda dy: _of(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **known_again)
 
-    def back(dy: Any, left: Any) -> Any:
-        thing, again = left
-        return _of(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **again)
-
-    form = Form(names, inputs, run, back, thing)
+    form = Form(names, inputs, run, thing)
     form.takes_dy, form.takes_step = bool(dys), bool(_RATES & others)
     form.may_ignore_dy = not required
     return form
@@ -101,31 +98,33 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
         return _form_by_names(f, backward, inputs)
     needed = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         y = f(*arguments)
         given = dict(zip(names, arguments, strict=True))
-        again = {name: value for name, value in given.items() if name in words[1:]}
+        by_place, by_name = list[Any](), {name: value for name, value in given.items() if name in words[1:]}
         is_as_many = isinstance(y, tuple) and len(words) == len(y) and given.get(words[-1], y[-1]) is y[-1]
         dys = words if is_as_many else needed
         is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
         if isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new:
             *dys, cache = dys
-            return y[0] if len(dys) == 1 else y[: len(dys)], ([], again | {cache: y[-1]})
-        if not all(part is None or is_number(part) for part in as_list(y)):
+            by_name[cache] = y[-1]
+            y = y[0] if len(dys) == 1 else y[: len(dys)]
+        elif not all(part is None or is_number(part) for part in as_list(y)):
             kinds = ", ".join(type(each).__name__ for each in as_list(y))
             raise TypeError(
                 f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
                 "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
             )
-        is_by_name = words[1:] != names and 0 < len(again) == len(words) - 1
-        return y, ([], again) if is_by_name else (arguments, {})
+        elif words[1:] == names or not 0 < len(by_name) == len(words) - 1:
+            by_place, by_name = arguments, {}
 
-    def back(dy: Any, left: Any) -> Any:
-        by_place, by_name = left
-        is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
-        return backward(*(dy if is_each else [dy]), *by_place, **by_name)
+        def back(dy: Any) -> Any:
+            is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
+            return backward(*(dy if is_each else [dy]), *by_place, **by_name)
 
-    return Form(names, inputs, run, back)
+        return y, back
+
+    return Form(names, inputs, run)
 
 
 def form_of_loss(f: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
@@ -133,12 +132,12 @@ def form_of_loss(f: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
 
     When it runs, it raises TypeError if f returns something else."""
 
-    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Function]:
         loss, *found = as_list(_of(thing, f)(*arguments))
         if not found or np.size(plain(loss)) != 1:
             raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {WANTED}")
-        return loss, found[0] if len(found) == 1 else tuple(found)
+        return loss, lambda _: found[0] if len(found) == 1 else tuple(found)
 
-    form = Form(names_given(_of(thing, f), len(inputs)), inputs, run, lambda _, found: found, thing)
+    form = Form(names_given(_of(thing, f), len(inputs)), inputs, run, thing)
     form.takes_dy = False
     return form

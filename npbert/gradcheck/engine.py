@@ -9,6 +9,7 @@ import copy
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -69,7 +70,7 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
         computed(numbers).backward()
     takes_value = any(map(is_value, map(_gradient, values)))
 
-    def undone(dy: Any, inputs: Sequence[Any]) -> Any:
+    def undone(inputs: Sequence[Any], dy: Any) -> Any:
         y, times = computed(inputs), 1.0
         if asked(y.backward):
             gradient = copy.copy(values[0])
@@ -90,7 +91,7 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
             return owner is not f
         return code is getattr(f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
 
-    form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), inputs), undone)
+    form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), partial(undone, inputs)))
     form.given, form.is_glue = len(dict(of_inputs).keys() & paths), is_glue
     return form
 

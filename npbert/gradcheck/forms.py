@@ -1,7 +1,8 @@
 """Form: other people's code as a layer, run on copies of what it is given.
 
 Forms differ by data: the functions that call the author's forward and backward, the object with their state, and
-whether backward takes a dy. `gradients.py` finds the gradients by one rule, for all of them.
+whether backward takes a dy. `gradients.py` finds the gradients by one rule, for all of them. Those in backward's result
+belong to inputs by their order: authors return one for each input (None for a constant), or for each array of floats.
 """
 
 import copy
@@ -17,14 +18,17 @@ from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
+from npbert.io import counted
+
+_LITTLE = 1e-6
 
 
 class Kept(NamedTuple):
-    """What a forward returns and leaves: y, the object, the values for backward, and the inputs of the Form."""
+    """What a forward returns and leaves: y, the object, its backward, and the inputs of the Form."""
 
     y: Any
     thing: Any
-    left: Any
+    back: Function
     inputs: Collection[Any]
 
 
@@ -33,7 +37,7 @@ class Form(Layer):
 
     names, arguments: the inputs of the author's forward; arrays of floats, and tensors, become arrays of float64.
     thing: the object with their state, or None.
-    run(thing, arguments): y, and the values for backward.   back(dy, left): the author's backward.
+    run(thing, arguments): y, and the author's backward for it, as a function of dy.
     takes_dy: False for the gradients of a loss, whose dy is 1.   takes_step: True if backward changes parameters.
     may_ignore_dy: True for a backward with a default for dy, as that of a loss.
 
@@ -50,10 +54,8 @@ class Form(Layer):
     loss: int | None = None
     is_glue: Function
 
-    def __init__(
-        self, names: Sequence[str], arguments: Sequence[Any], run: Function, back: Function, thing: Any = None
-    ) -> None:
-        self._run, self._back, self._draws = run, back, itertools.count(1)
+    def __init__(self, names: Sequence[str], arguments: Sequence[Any], run: Function, thing: Any = None) -> None:
+        self._run, self._draws = run, itertools.count(1)
         self.gradients: dict[str, Any] = {}
         self.hold(thing)
         arrays = mapped(as_array, list(arguments))
@@ -97,14 +99,14 @@ class Form(Layer):
             is_constant = name in self.numbers and name not in self.gradients
             held[id(value)] = now.item() if is_constant else own(now, name in self.gradients)
         thing, arguments = copy.deepcopy((self.thing, [*self.arguments.values()]), held | (others or {}))
-        y, left = self._run(thing, arguments)
-        return Kept(y if self.loss is None else y[self.loss], thing, left, inputs)
+        y, back = self._run(thing, arguments)
+        return Kept(y if self.loss is None else y[self.loss], thing, back, inputs)
 
     def undone(self, dy: Any, kept: Kept) -> tuple[Any, Values]:
         """Run the author's backward, each of which draws other numbers. Returns its result, and all values after it, by
         path."""
         np.random.seed(next(self._draws))
-        returned = mapped(plain, self._back(mapped(own, dy), kept.left))
+        returned = mapped(plain, kept.back(mapped(own, dy)))
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
@@ -131,6 +133,61 @@ class Form(Layer):
                 gradient = before - gradient if paths == (name,) else gradient
                 found.append(plain(gradient if self.takes_dy else dy * gradient))
         return tuple(found)
+
+    def place_of_loss(self, here: Sequence[Any]) -> int:
+        """Return the place of a loss among forward's results: the first number that moves a little with all floats, as
+        an accuracy does not."""
+
+        def near(value: Any) -> Any:
+            return value * (1 + _LITTLE) if is_float_array(value) else value
+
+        others = {key: near(value) for key, value in self._held.items()}
+        there = self.ran([*map(near, self.values.values())], others).y
+        both = enumerate(zip(here, there, strict=True))
+        return next((place for place, (one, other) in both if is_number(one) and not np.ndim(one) and one != other), 0)
+
+    def places_of(self, y: Any, returned: Any, wrt: Sequence[str]) -> dict[str, str] | None:
+        """Return the input of each part of backward's result that has one by its place; None if no reading fits. Lists
+        and tuples count one by one, on both sides. What is in dicts has names, and no place.
+
+        In the first reading that fits there is a part for each input in wrt; for each input; for each array of floats
+        and number; for each array of floats; for an object, for each array once, and for parameters after them; or, for
+        a loss, for some inputs alone. A function's None do not count, except in the first two readings."""
+        parts = {path: part for path, part in listed(returned, "returned").items() if not is_in_dict(path)}
+        every, given = [*parts], [path for path, part in parts.items() if part is not None]
+        those = given if self.thing is None else every
+        inputs = {name: value for name, value in self.inputs().items() if not self.is_in_dict(name)}
+        able = [name for name, value in inputs.items() if is_float_array(value)]
+        arrays = [name for name in able if name not in self.numbers]
+        for names, paths in ([*wrt], every), ([*inputs], every), (able, those), (arrays, those):
+            pairs = zip(paths, names, strict=False)
+            if len(names) == len(paths) and all(name in able for path, name in pairs if path in given):
+                break
+        else:
+            if self.thing is not None:
+                names = [name for name in able if name in self.values and name in (wrt or able)]
+            elif wrt or not is_number(y) or np.ndim(plain(y)):
+                return None
+            else:
+                names = _of_these_shapes(parts, {name: inputs[name] for name in able})
+            paths = every
+        first = {id(value): name for name, value in self.values.items()}
+        pairs = zip(paths, names, strict=False)
+        return {path: first[id(inputs[name])] for path, name in pairs if path in given and name in (wrt or able)}
+
+
+def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
+    """Return the first inputs, in order, with the shapes of the gradients of a loss."""
+    names, rest = list[str](), iter(inputs.items())
+    for shape in map(np.shape, parts.values()):
+        name = next((name for name, value in rest if np.shape(value) == shape), None)
+        if name is None:
+            raise ValueError(
+                f"backward returns {counted(len(parts), 'gradient')}, one of shape {shape}, which no remaining input "
+                "has; name their inputs, as in wrt=('x',)"
+            )
+        names.append(name)
+    return names
 
 
 def own(value: Any, is_moved: bool = False) -> Any:

@@ -5,7 +5,7 @@ within it, and in their lists and dicts. Gradients are the arrays that backward 
 object. For each variable, the first that holds:
 
 1. Its gradient is the array that `grads` names (None: a constant).
-2. An input: the part of backward's result at its place (`places.py`).
+2. An input: the part of backward's result at its place (`Form.places_of`).
 3. The only written array that is named for it, in the same object: dW, grad_W, W_grad, dLdW, or W in another dict or
    list.
 4. A parameter that y depends on: the only other written array of its shape, in the same object; or its own change, if
@@ -37,7 +37,6 @@ from npbert.gradcheck.paths import (
     snapshot,
     values_at,
 )
-from npbert.gradcheck.places import place_of_loss, places_of
 from npbert.gradcheck.report import GradientError
 
 Grads = Mapping[str, str | None]
@@ -49,7 +48,7 @@ _MOST_NAMED = 6
 
 class Seen(NamedTuple):
     """A forward and a backward: y, all values after them by path, the arrays that backward wrote, and the input of each
-    part of its result (`places_of`)."""
+    part of its result (`Form.places_of`)."""
 
     y: Any
     after: Values
@@ -91,7 +90,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
         kept = form.ran(form.values.values())
     form.hold(kept.thing)
     if isinstance(kept.y, tuple) and not form.takes_dy:
-        form.loss = place_of_loss(form, kept.y)
+        form.loss = form.place_of_loss(kept.y)
     kept = form.ran(form.values.values())
     check_written("forward", kept.y)
     held = values_at(kept.thing)
@@ -115,7 +114,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     if form.may_ignore_dy and not np.ndim(kept.y):
         again, _ = form.undone(2.0 * dy, form.ran(form.values.values()))
         form.takes_dy = not all(map(np.array_equal, as_tuple(again), as_tuple(returned)))
-    places = places_of(form, kept.y, returned, wrt)
+    places = form.places_of(kept.y, returned, wrt)
     return None if places is None else Seen(kept.y, after, written, places)
 
 

@@ -115,16 +115,14 @@ def _with_context(owner: Any, inputs: list[Any]) -> Form:
         is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
         return torch.from_numpy(np.array(value)) if is_torch and is_array else value
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         tensors, ctx = mapped(tensor, arguments), _Context(needs_input_grad=(True,) * len(inputs))
-        if not setup:
-            return owner.forward(ctx, *tensors), ctx
-        y = owner.forward(*tensors)
-        setup(ctx, tensors, y)
-        return y, ctx
+        y = owner.forward(*tensors) if setup else owner.forward(ctx, *tensors)
+        if setup:
+            setup(ctx, tensors, y)
+        return y, lambda dy: owner.backward(ctx, *as_list(mapped(tensor, dy)))
 
-    names = names_given(owner.forward, len(inputs), skip=0 if setup else 1)
-    return Form(names, inputs, run, lambda dy, ctx: owner.backward(ctx, *as_list(mapped(tensor, dy))))
+    return Form(names_given(owner.forward, len(inputs), skip=0 if setup else 1), inputs, run)
 
 
 class _Context(SimpleNamespace):
@@ -154,19 +152,18 @@ def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
         made.data, made.requires_grad = value, True
         return made
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         tensors = list(map(held, arguments))
         y = f(*(tensors if tensor else arguments))
         takes_y = len(asked(owner)) == len(inputs) + 1
-        return y, owner(*tensors, *map(held, as_list(y) if takes_y else []))
+        made = owner(*tensors, *map(held, as_list(y) if takes_y else []))
+        return y, lambda dy: made.apply(dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    names = names_given(f, len(inputs))
-    return Form(names, inputs, run, lambda dy, kept: owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy))
+    return Form(names_given(f, len(inputs)), inputs, run)
 
 
 def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
-    constant = getattr(owner, "nondiff_argnums", ())
     kind = type(owner)
     jax_call = kind.__call__
 
@@ -182,12 +179,12 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
             kind.__call__ = jax_call
 
     @of_arrays()
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         y, residuals = owner.fwd(*arguments)
-        return y, (*(arguments[position] for position in constant), residuals)
+        constants = [arguments[position] for position in getattr(owner, "nondiff_argnums", ())]
+        return y, of_arrays()(lambda dy: owner.bwd(*constants, residuals, dy))
 
-    back = of_arrays()(lambda dy, kept: owner.bwd(*kept, dy))
-    return Form(names_given(owner.fun, len(inputs)), inputs, run, back)
+    return Form(names_given(owner.fun, len(inputs)), inputs, run)
 
 
 KINDS: list[tuple[list[str], Callable[..., Form]]] = [

@@ -3,7 +3,6 @@
 import ast
 import re
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,7 +11,7 @@ from npbert.display import Text, titled, with_title
 from npbert.io import write_text
 from npbert.learn import printing
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import EXERCISES
+from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, sentence
@@ -31,7 +30,7 @@ class Magic:
 
     def __init__(self, ipython: Any) -> None:
         self._ipython, self._folder = ipython, tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(status=NOT_BEGUN))
+        self._verdicts = dict.fromkeys(ALL, Verdict(status=NOT_BEGUN))
 
     def exercise(self, line: str, cell: str | None = None) -> Text:
         """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, checked in

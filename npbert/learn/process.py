@@ -99,11 +99,10 @@ def run(number: int, path: str, computing: float, waiting: float) -> NoReturn:
     output = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the learner's code writes
     faulthandler.dump_traceback_later(waiting, exit=True, file=output)
-    with contextlib.suppress(AttributeError):  # Windows
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows; or less memory is allowed already
         faulthandler.register(signal.SIGPROF, file=output, chain=True)
         signal.setitimer(signal.ITIMER_PROF, computing)
-    with contextlib.suppress(ImportError, ValueError, OSError):  # not on Windows; or less is allowed already
-        import resource
+        import resource  # not on Windows
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, resource.getrlimit(resource.RLIMIT_AS)[1]))
     verdict = judge_file(ALL[number], Path(path))
@@ -116,8 +115,12 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     printed = Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
-    says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return replace(verdict, says=says, because=because, printed=said)
+    return replace(
+        verdict,
+        says=printable(verdict.says),
+        because=printable(verdict.because),
+        printed=printable(printed.getvalue()),
+    )
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:

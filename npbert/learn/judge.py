@@ -165,7 +165,7 @@ def fact_of(compared: Comparison, name: str) -> str:
     if one is None:
         return f"{name} is missing"
     if not is_number(one):
-        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        real = ". Of complex numbers, .real and .imag are real" * np.iscomplexobj(one)
         return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
     is_gradient = re.fullmatch(r"d\w+", name)
     one = np.asarray(one)

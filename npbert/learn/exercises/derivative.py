@@ -43,7 +43,7 @@ def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
     start = x.copy()
 
     def f(z: Any) -> Any:
-        moved = int(np.sum(np.abs(z - start) > h / 2))
+        moved = np.sum(np.abs(z - start) > h / 2)
         if moved > 1:
             raise ValueError(f"f is called with {moved} of the {x.size} numbers of x moved at once")
         return (weights * np.exp(np.sin(z))).sum() + np.cos(z.sum())

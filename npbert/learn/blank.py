@@ -47,7 +47,7 @@ class Blank:
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
     of a seed.
 
-    text: the sections of the exercise's text.
+    text: the sections of the exercise's text; its own without its name.
     """
 
     right: Any
@@ -88,13 +88,9 @@ class Blank:
         """Return the function that the learner writes."""
         return attrgetter(self.written)(module)
 
-    def section(self, name: str) -> str:
-        """Return a section of the text: the blank's own, or that without a name; "" for none."""
-        return self.text.get(f"{name} {self.name}", self.text.get(name, ""))
-
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return entries(self.section(section))
+        return entries(self.text.get(section, ""))
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank: the library's, without some methods, and its helpers.
@@ -106,7 +102,7 @@ class Blank:
             source = source.replace(inspect.getsource(getattr(self.right, name)), "")
         function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
         head, _, body = function.split('"""')
-        indent, text = head.rpartition("\n")[2], self.section("asked")
+        indent, text = head.rpartition("\n")[2], self.text["asked"]
         end = "\n" if "\n" in text else ""
         statements = enumerate(ast.parse(textwrap.dedent(body)).body)
         given = [each for n, each in statements if n < self.given or any(word in ast.unparse(each) for word in _GIVEN)]

@@ -81,6 +81,9 @@ def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     """Return an exercise with its text. A variant has the hints of its exercise."""
     found = {"hints": sections(slug.removesuffix("_again"))["hints"], **sections(slug)}
     title, chapter, task = found[""].split("\n", 2)
-    with_text = tuple(replace(blank, text=found) for blank in blanks)
     hints = tuple(found["hints"].split("\n\n"))
+    with_text = tuple(
+        replace(blank, text={name.removesuffix(f" {blank.name}"): body for name, body in found.items()})
+        for blank in blanks
+    )
     return Exercise(slug, number, title, chapter, task.strip(), found["imports"], hints, with_text)

@@ -179,7 +179,7 @@ def fact_of(compared: Comparison, name: str) -> str:
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    plain_text = compared.blank.section("plain")
+    plain_text = compared.blank.text.get("plain")
     try:
         code = Code.of(compared.function)
         plain = Code.parsed(plain_text, code.scope) if plain_text else None

@@ -35,7 +35,7 @@ from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank
 from npbert.learn.failure import failure_of
-from npbert.learn.layer import broken_promise
+from npbert.learn.layer import BROKEN
 from npbert.learn.verdict import Verdict, are_right, sentence
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
@@ -138,10 +138,12 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     left = [name for name in compared.wrong if name not in explained and not ("." in name and explained)]
     left = [name for name in left if compared.wrong[name][0] is not None] or ([] if edits else left)
     if left:
-        told.append(_of_numbers(compared, left, places))
+        first, *more = [sentence(fact_of(compared, name)) for name in left]
+        not_right = *compared.wrong, *compared.blank.fixed
+        right = [name for name in compared.samples[0].right if name not in not_right]
+        told.append([first, *places, *more, *_reasons(compared.blank, left), are_right(right)])
     if compared.broken and not compared.wrong:
-        promise = broken_promise(compared.failure.says)
-        told, places = told or [[promise.says]], [promise.because, *places]
+        told, places = told or [[BROKEN]], [compared.failure.says, *places]
     if len(told) > 1:
         for number, paragraphs in enumerate(told, 1):
             paragraphs[0] = f"{number}. {paragraphs[0]}"
@@ -154,14 +156,6 @@ def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
     reasons = blank.entries("reasons")
     together = ", ".join(sorted(names))
     return [reasons[name] for name in ([together] if together in reasons else names) if name in reasons]
-
-
-def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str]) -> list[str]:
-    """Return a sentence on the numbers of each of these arrays, at its first wrong seed, and the reasons."""
-    first, *others = [sentence(fact_of(compared, name)) for name in names]
-    not_told = *compared.wrong, *compared.blank.fixed
-    right = [name for name in compared.samples[0].right if name not in not_told]
-    return [first, *places, *others, *_reasons(compared.blank, names), are_right(right)]
 
 
 def fact_of(compared: Comparison, name: str) -> str:

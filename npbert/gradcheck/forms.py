@@ -90,11 +90,12 @@ class Form(Layer):
             for path, value in reversed(values_at(thing).items())
         }
 
-    def ran(self, inputs: Collection[Any], others: dict[int, Any] | None = None) -> Kept:
+    def ran(self, inputs: Collection[Any] = (), others: dict[int, Any] | None = None) -> Kept:
         """Run the author's forward. NumPy's global generator draws the same numbers in each.
 
-        others: more arrays of the object, by id of its own."""
+        inputs: by default its own. others: more arrays of the object, by id of its own."""
         np.random.seed(0)
+        inputs = inputs or self.values.values()
         held = {key: own(value) for key, value in self._held.items()}
         for (name, value), now in zip(self.values.items(), inputs, strict=True):
             is_constant = name in self.numbers and name not in self.gradients

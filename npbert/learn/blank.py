@@ -63,7 +63,7 @@ class Blank:
     @property
     def name(self) -> str:
         """The name of the class or function, in the file as in the library."""
-        return str(self.right.__name__)
+        return self.right.__name__
 
     @property
     def written(self) -> str:

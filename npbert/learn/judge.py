@@ -109,12 +109,12 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     else:
         with contextlib.suppress(AttributeError):  # Windows
             signal.setitimer(signal.ITIMER_PROF, 0)  # the search counts rounds of loops
-        findings = tuple(findings_of(compared))
+        findings = findings_of(compared)
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
     return verdict.because_of(_SITUATIONS[compared.first // 2])
 
 
-def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
+def _of_exception(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the exception, with the lines whose edits make the code run, unless its own line is one of them."""
     lines = [f"line {line}" for line in sorted({each.line for each in findings if each.is_edit})]
     is_there = any(f"{line} " in compared.failure.says.lower() for line in lines)
@@ -165,11 +165,11 @@ def fact_of(compared: Comparison, name: str) -> str:
     if one is None:
         return f"{name} is missing"
     if not is_number(one):
-        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        real = ". Of complex numbers, .real and .imag are real" * np.iscomplexobj(one)
         return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
-    is_gradient = re.fullmatch(r"d\w+", name) is not None
+    is_gradient = re.fullmatch(r"d\w+", name)
     one = np.asarray(one)
-    for kind, text in facts(one, right, name[1:] if is_gradient else name):
+    for kind, text in facts(one, right, name[1:]):
         if is_gradient or kind in _OF_ANY:
             return f"{name} {text}"
     return f"{name} {example(one, right)}"

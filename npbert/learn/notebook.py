@@ -42,25 +42,24 @@ class Magic:
         %exercise show 02     compares your right answer with the library's
         """
         try:
-            return self._run(line.split(), cell)
+            return self._run(line.strip(), cell)
         except ValueError as error:
             return titled(sentence(str(error)), _HOW)
 
-    def _run(self, words: list[str], cell: str | None) -> Text:
-        if not words and cell is None:
+    def _run(self, line: str, cell: str | None) -> Text:
+        if not line and cell is None:
             rows = [printing.line(each, self._verdicts[each.number]) for each in EXERCISES.values()]
             return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
-        command = words.pop(0) if words[:1] in (["hint"], ["show"]) else ""
-        if not words:
+        ((command, name, number),) = re.findall(r"^((?:hint|show)(?!\S)|)\s*(\S*)\s*(\S*)", line)
+        if not name:
             example = "%exercise 02" if cell is None else "%%exercise 02"
             raise ValueError(f"the exercise is missing, wanted its number, such as {example}")
-        exercise = exercise_of(words[0])
+        exercise = exercise_of(name)
         path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]
         if command == "hint":
-            number = words[1] if words[1:] else "1"
-            if number not in ("1", "2", "3", "4"):
+            if number not in ("", "1", "2", "3", "4"):
                 raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-            return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
+            return with_title(printing.hint(exercise, int(number or 1), lambda: verdict, _COMMAND))
         if command == "show" and verdict.status != RIGHT:
             return titled("The answer of the library is shown once yours is right.")
         if command == "show":

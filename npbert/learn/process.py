@@ -75,7 +75,8 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
         said = output.read().decode(errors="replace")
     if said.startswith("{"):
         values = json.loads(said)
-        return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
+        findings = [Finding(**each) for each in values.pop("findings")]
+        return Verdict(**values, findings=findings)
     if said:
         return _endless(path, said)
     return Verdict(f"Running the file crashed (status {process.returncode}).")
@@ -154,5 +155,5 @@ def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     if not wrong:
         return Verdict(status=RIGHT)
     others = [text for each in wrong[1:] for text in (each.says, each.because)]
-    findings = tuple(finding for each in wrong for finding in each.findings)
+    findings = [finding for each in wrong for finding in each.findings]
     return replace(wrong[0], findings=findings).because_of(*others, are_right(right))

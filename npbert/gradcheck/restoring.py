@@ -190,22 +190,16 @@ def _items(thing: Any) -> list[Any]:
 
 @contextmanager
 def in_place_of(function: FunctionType, twin: Function) -> Iterator[None]:
-    """Within it, every call of the function calls the twin."""
+    """Within it, every call of the function calls the twin, a constant of the code in its place."""
     code = function.__code__
-    call = _call_of_twin(code.co_freevars)
+    free = ", ".join(code.co_freevars)  # which the code in its place must have, too
+    maker = eval(f"lambda {free}: lambda *args, **more: {_TWIN!r}.__call__(*args, **more) if 1 else [{free}]")
+    call = maker(*code.co_freevars).__code__
     function.__code__ = call.replace(co_consts=tuple(twin if each == _TWIN else each for each in call.co_consts))
     try:
         yield
     finally:
         function.__code__ = code
-
-
-@functools.lru_cache
-def _call_of_twin(free: tuple[str, ...]) -> Any:
-    """Return the code of a function that passes its arguments to a constant, with these free variables."""
-    names = ", ".join(free)
-    maker = eval(f"lambda {names}: lambda *args, **more: {_TWIN!r}.__call__(*args, **more) if 1 else [{names}]")
-    return maker(*free).__code__
 
 
 def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:

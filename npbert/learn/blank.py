@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -32,11 +32,6 @@ def returned(found: Any, what: str = "the gradient") -> Array:
     if found is None:
         raise GradientError(f"the result is None, wanted {what}; add the missing `return`")
     return np.asarray(found)
-
-
-def in_one_row(arrays: Iterable[Any]) -> Array:
-    """Return all their numbers in one array."""
-    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,7 +63,7 @@ class Blank:
     @property
     def name(self) -> str:
         """The name of the class or function, in the file as in the library."""
-        return str(self.right.__name__)
+        return self.right.__name__
 
     @property
     def written(self) -> str:
@@ -113,20 +108,18 @@ class Blank:
         for name in self.without:
             source = source.replace(inspect.getsource(getattr(self.right, name)), "")
         function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
-        plain, text = textwrap.dedent(function), self.section("asked")
-        node: Any = ast.parse(plain).body[0]
-        docstring, *statements = node.body
-        taken = [each for each in statements if any(word in ast.unparse(each) for word in _GIVEN)]
-        last = max(each.end_lineno for each in (docstring, *statements[: self.given], *taken))
-        lines, end = plain.splitlines(), "\n" if "\n" in text else ""
+        head, _, body = function.split('"""')
+        indent, text = head.rpartition("\n")[2], self.section("asked")
+        end = "\n" if "\n" in text else ""
+        statements = enumerate(ast.parse(textwrap.dedent(body)).body)
+        given = [each for n, each in statements if n < self.given or any(word in ast.unparse(each) for word in _GIVEN)]
         blanked = [
-            *lines[: docstring.lineno - 1],
-            textwrap.indent(f'"""{text}{end}"""', "    "),
-            *lines[docstring.end_lineno : last],
-            f'    raise NotImplementedError("{node.name} is yours to write")\n',
+            head.rstrip(),
+            textwrap.indent(f'"""{text}{end}"""', indent),
+            *body.splitlines()[1 : given[-1].end_lineno if given else 1],
+            f'{indent}raise NotImplementedError("{self.written.rpartition(".")[2]} is yours to write")\n',
         ]
-        indent = function.partition("def")[0]
-        source = source.replace(function, textwrap.indent("\n".join(blanked), indent))
+        source = source.replace(function, "\n".join(blanked))
         return with_helpers(re.sub(r"\n{3,}", "\n\n", source), self.right)
 
     def shown(self, text: str, place: str) -> list[str]:
@@ -136,11 +129,13 @@ class Blank:
         library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.right))
         where = self.right.__module__.replace(".", "/")
         called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
-        both = (
+        shown = [
             _titled(f"{self.written}, yours ({place})", own),
             _titled(f"{self.name}, the library's ({where}.py)", library),
-        )
-        return [*both, *([f"In plain NumPy: {'; '.join(called)}."] if called else [])]
+        ]
+        if called:
+            shown.append(f"In plain NumPy: {'; '.join(called)}.")
+        return shown
 
 
 def _titled(title: str, source: str) -> str:

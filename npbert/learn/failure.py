@@ -83,16 +83,13 @@ def load(path: Path, text: str) -> ModuleType | Verdict:
 def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
     `code` first."""
-    seen = dict(variables)
-    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
-        seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    shown = {
-        name: getattr(value, "shape", None)
-        for name, value in seen.items()
-        if isinstance(value, np.ndarray | None) and not name.startswith("__")
-    }
-    names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
-    return ", ".join(f"{name} {shown[name]}" for name in names[:_MOST_SHAPES])
+    parts = getattr(variables.get("self"), "__dict__", {})
+    seen = {**variables, **{f"self.{name}.value": getattr(part, "value", ...) for name, part in parts.items()}}
+    arrays = [
+        name for name, value in seen.items() if isinstance(value, np.ndarray | None) and not name.startswith("__")
+    ]
+    arrays.sort(key=lambda name: re.search(rf"\b{name}\b", code) is None)
+    return ", ".join(f"{name} {getattr(seen[name], 'shape', None)}" for name in arrays[:_MOST_SHAPES])
 
 
 def help_with(error: Any, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:

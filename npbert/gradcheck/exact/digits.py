@@ -122,7 +122,7 @@ def _sin(x: Decimal) -> Decimal:
 _FUNCTIONS: dict[str, Function] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
-    "sqrt": Decimal.sqrt,
+    "root 2": Decimal.sqrt,
     "erf": _erf,
     "sin": _sin,
     "cos": lambda x: _sin(x + _pi() / 2),

@@ -21,7 +21,6 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.digits import decimals
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction, spread
 from npbert.gradcheck.inputs import Function, magnitude
 from npbert.gradcheck.report import (
@@ -72,7 +71,7 @@ def _epsilon(function: ScalarFunction) -> float:
         with function.moved(by, t):
             return [*function.outputs(), *function.gradients().values()]
 
-    if isinstance(function.layer, Form):
+    if function.is_form:
         with contextlib.suppress(Exception):  # an error of the author's code
             for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
                 changes = here != far

@@ -11,7 +11,6 @@ import numpy as np
 
 from npbert.core import Parameter
 from npbert.gradcheck.exact.run import check_linear, named
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, copied, different, mapped
 from npbert.gradcheck.paths import changed, leaves, snapshot
@@ -114,13 +113,12 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     with function.unchanged():
         before = function.made(np.copy)
         alone = Call(function).backward()
-        is_form = isinstance(function.layer, Form)
         for options in ({}, {"rng": None}):
             both = (named("y", function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
             if _unlike(*both):
-                other = "in a second call: give it a seed" if is_form else "without a tape than with one"
+                other = "in a second call: give it a seed" if function.is_form else "without a tape than with one"
                 raise GradientError(f"forward returns another y {other}")
-        if not is_form:
+        if not function.is_form:
             _check_repeated(function, alone, before)
         check_linear(function, alone)
         return alone
@@ -163,7 +161,7 @@ def check_refusal(function: ScalarFunction) -> None:
     """Raise PromiseError for a layer that accepts a dy with more rows than y, the gradient of another output. (NumPy
     may broadcast a single row.)"""
     first = next((dy for dy in function.dy if dy.ndim > 1 and len(dy) > 1), None)
-    if first is None or isinstance(function.layer, Form):
+    if first is None or function.is_form:
         return
     longer = np.concatenate([first] * 3)
     with function.unchanged():

@@ -17,7 +17,7 @@ import numpy as np
 
 from npbert.gradcheck.calls import is_stateful
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import Function, asked
+from npbert.gradcheck.inputs import Function, asked, names_given
 from npbert.gradcheck.paths import Pair, is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
 
@@ -42,12 +42,14 @@ def _members_or_variables(path: str, thing: Any) -> list[Pair]:
     return [*variables.nonlocals.items(), *variables.globals.items()]
 
 
-def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> Form:
+def form_of_engine(f: Function, given: Sequence[Any]) -> Form:
     """Return the Form of f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
 
     Raises: TypeError if f does not return a value.
     """
-    of_inputs = [pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name)]
+    of_inputs = [
+        pair for name, one in zip(names_given(f, len(given)), given, strict=True) for pair in values_in(one, name)
+    ]
     found = once([*of_inputs, *values_in(f)])
     varied = [(path, value) for path, value in found if getattr(value, "requires_grad", True)]  # the others: constants
     paths, values = zip(*(varied or found), strict=True)

@@ -84,17 +84,19 @@ class Form(Layer):
 
     def hold(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Run copies of this object from now on, with arrays of float64, and with 0 at these paths."""
-        self.thing, self._held = thing, dict[int, Any]()
-        for path, value in values_at(thing).items():
-            held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
-            self._held.setdefault(id(value), held)
+        self.thing = thing
+        self._held = {
+            id(value): value.astype(float) * (path not in zeros) if is_float_array(value) else value
+            for path, value in reversed(values_at(thing).items())
+        }
 
-    def ran(self, inputs: Collection[Any], others: dict[int, Any] | None = None) -> Kept:
+    def ran(self, inputs: Collection[Any] = (), others: dict[int, Any] | None = None) -> Kept:
         """Run the author's forward. NumPy's global generator draws the same numbers in each.
 
-        others: more arrays of the object, by id of its own."""
+        inputs: by default its own. others: more arrays of the object, by id of its own."""
         np.random.seed(0)
-        held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
+        inputs = inputs or self.values.values()
+        held = {key: own(value) for key, value in self._held.items()}
         for (name, value), now in zip(self.values.items(), inputs, strict=True):
             is_constant = name in self.numbers and name not in self.gradients
             held[id(value)] = now.item() if is_constant else own(now, name in self.gradients)
@@ -107,9 +109,10 @@ class Form(Layer):
         path."""
         np.random.seed(next(self._draws))
         returned = mapped(plain, kept.back(mapped(own, dy)))
-        shapes = [(self.given, *value.shape) for value in self.values.values()]
-        if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
-            returned = list(returned)  # a gradient for each input
+        if self.given > 1 and isinstance(returned, np.ndarray):
+            first, *_ = self.values.values()
+            if returned.shape == (self.given, *first.shape):
+                returned = list(returned)  # a gradient for each input
         return returned, values_at(kept.thing) | values_at(returned, "returned")
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
@@ -180,23 +183,24 @@ def _of_these_shapes(parts: Values, inputs: Values) -> list[str]:
     """Return the first inputs, in order, with the shapes of the gradients of a loss."""
     names, rest = list[str](), iter(inputs.items())
     for shape in map(np.shape, parts.values()):
-        name = next((name for name, value in rest if np.shape(value) == shape), None)
-        if name is None:
+        for name, value in rest:
+            if np.shape(value) == shape:
+                names.append(name)
+                break
+        else:
             raise ValueError(
                 f"backward returns {counted(len(parts), 'gradient')}, one of shape {shape}, which no remaining input "
                 "has; name their inputs, as in wrt=('x',)"
             )
-        names.append(name)
     return names
 
 
 def own(value: Any, is_moved: bool = False) -> Any:
-    """Return a copy, or the number of a varied array without axes. Constant floats among exact numbers become exact, to
-    keep sums exact."""
+    """Return a copy of an array, or the number of a varied one without axes. Constant floats among exact numbers become
+    exact, to keep sums exact."""
     if isinstance(value, np.ndarray):
         value = value[()] if is_moved and not value.ndim else np.copy(value)
-        return constants_like(value) if is_exact() and is_float_array(value) else value
-    return copy.deepcopy(value)
+    return constants_like(value) if is_exact() and is_float_array(value) else value
 
 
 def plain(value: Any) -> Any:

@@ -60,7 +60,7 @@ def unsteady(function: ScalarFunction) -> str:
     def moved(name: str, value: Any) -> ScalarFunction:
         return ScalarFunction(function.layer, (function.inputs | {name: value}).values(), None, 0)
 
-    for name in [*function.inputs][: function.layer.given] if isinstance(function.layer, Form) else ():
+    for name in [*function.inputs][: function.layer.given] if function.is_form else ():
         value = function.inputs[name]
         if is_float_array(value) and 0 < magnitude(value) < np.inf:
             for unit in np.stack([value, -value]) / magnitude(value):

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -43,9 +44,14 @@ class ScalarFunction:
     def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int) -> None:
         self.layer, self.rng, self.seed, given = layer, rng, seed, list(inputs)
         self.things = list(reachable([layer, *given]))
-        names = [*layer.values] if isinstance(layer, Form) else names_given(layer.forward, len(given))
+        names = [*layer.values] if self.is_form else names_given(layer.forward, len(given))
         names = [f"input {name}" if name in self.parameters else name for name in names]
         self.inputs = dict(zip(names, given, strict=True))
+
+    @property
+    def is_form(self) -> bool:
+        """True for other people's code, of which each call runs a copy."""
+        return isinstance(self.layer, Form)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -59,7 +65,7 @@ class ScalarFunction:
     def moved_inputs(self) -> list[str]:
         """The names of the inputs with a gradient: those of a Form, or the float arrays that are not `constant_inputs`
         of the layer, such as the target of a loss."""
-        if isinstance(self.layer, Form):
+        if self.is_form:
             return [name for name in self.inputs if name in self.layer.gradients]
         constant = getattr(self.layer, "constant_inputs", ())
         return [
@@ -71,8 +77,7 @@ class ScalarFunction:
     @property
     def variables(self) -> Gradients:
         """All variables by name: the parameters' values and the float inputs."""
-        values = {name: parameter.value for name, parameter in self.parameters.items()}
-        return values | {name: self.inputs[name] for name in self.moved_inputs}
+        return mapped(attrgetter("value"), self.parameters) | {name: self.inputs[name] for name in self.moved_inputs}
 
     @property
     def size(self) -> int:
@@ -184,7 +189,7 @@ class ScalarFunction:
             if returned:
                 hint = "return one for each NumPy array of floats, or None without a gradient"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
-        found = {name: parameter.grad for name, parameter in self.parameters.items()}
+        found = mapped(attrgetter("grad"), self.parameters)
         moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}
         self.moved_inputs = [*moved]
         found |= moved

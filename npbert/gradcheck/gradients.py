@@ -87,11 +87,11 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     """Return what a forward and a backward do; None if backward raises without an object, or its result has another
     number of gradients, which the check reports."""
     with told("forward"):
-        kept = form.ran(form.values.values())
+        kept = form.ran()
     form.hold(kept.thing)
     if isinstance(kept.y, tuple) and not form.takes_dy:
         form.loss = form.place_of_loss(kept.y)
-    kept = form.ran(form.values.values())
+    kept = form.ran()
     check_written("forward", kept.y)
     held = values_at(kept.thing)
     before = snapshot(held)
@@ -112,7 +112,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     if not written:
         check_written("backward", returned)
     if form.may_ignore_dy and not np.ndim(kept.y):
-        again, _ = form.undone(2.0 * dy, form.ran(form.values.values()))
+        again, _ = form.undone(2.0 * dy, form.ran())
         form.takes_dy = not all(map(np.array_equal, as_tuple(again), as_tuple(returned)))
     places = form.places_of(kept.y, returned, wrt)
     return None if places is None else Seen(kept.y, after, written, places)
@@ -127,7 +127,7 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):
             other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
-            kept = form.ran(form.values.values(), {id(value): np.copy(other)})
+            kept = form.ran(others={id(value): np.copy(other)})
             is_left = path in given or np.array_equal(values_at(kept.thing).get(path, ()), other)
             is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
             if is_left and (is_used or path not in seen.written):

@@ -22,8 +22,6 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.arrays import Numbers
-from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, Outputs
 
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
@@ -41,19 +39,14 @@ _MOST_NUMBERS = 10_000_000  # of a view
 @contextmanager
 def everything_restored(*roots: Any) -> Iterator[None]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
-    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number. Within it,
-    views stay in their arrays' memory, too.
-    """
-    things = [*reachable(roots), np.random.mtrand._rand]
-    restore = saved(things)
+    restored, except for a `functools.cache` (which loses exact numbers: `room_for_numbers`). Within it, views stay in
+    their arrays' memory, too."""
+    restore = saved([*reachable(roots), np.random.mtrand._rand])
     try:
         with in_place_of(_STRIDED, _within_the_array):
             yield
     finally:
         restore()
-        for thing in things:
-            if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
-                thing.cache_clear()
 
 
 def saved(things: Iterable[Any]) -> Function:
@@ -190,22 +183,16 @@ def _items(thing: Any) -> list[Any]:
 
 @contextmanager
 def in_place_of(function: FunctionType, twin: Function) -> Iterator[None]:
-    """Within it, every call of the function calls the twin."""
+    """Within it, every call of the function calls the twin, a constant of the code in its place."""
     code = function.__code__
-    call = _call_of_twin(code.co_freevars)
+    free = ", ".join(code.co_freevars)  # which the code in its place must have, too
+    maker = eval(f"lambda {free}: lambda *args, **more: {_TWIN!r}.__call__(*args, **more) if 1 else [{free}]")
+    call = maker(*code.co_freevars).__code__
     function.__code__ = call.replace(co_consts=tuple(twin if each == _TWIN else each for each in call.co_consts))
     try:
         yield
     finally:
         function.__code__ = code
-
-
-@functools.lru_cache
-def _call_of_twin(free: tuple[str, ...]) -> Any:
-    """Return the code of a function that passes its arguments to a constant, with these free variables."""
-    names = ", ".join(free)
-    maker = eval(f"lambda {names}: lambda *args, **more: {_TWIN!r}.__call__(*args, **more) if 1 else [{names}]")
-    return maker(*free).__code__
 
 
 def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:

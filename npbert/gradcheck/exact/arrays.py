@@ -3,7 +3,6 @@
 NumPy computes with objects almost as with floats. The rest is here.
 """
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +89,6 @@ def _plain(x: Any) -> Any:
     return x.view(np.ndarray) if isinstance(x, Numbers) else x
 
 
-@functools.cache
 def _decides(ufunc: Any) -> bool:
     """True for what depends only on floats: steps, and the truth values of np.isnan, np.logical_or and others."""
     if ufunc.__name__ in _STEP_FUNCTIONS:
@@ -98,7 +96,6 @@ def _decides(ufunc: Any) -> bool:
     return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
 
 
-@functools.cache
 def _on_objects(ufunc: Any) -> Any:
     """Return a function of NumPy or SciPy for objects. Raises: TypeError without a rule."""
     if ufunc.__name__ in RULES:

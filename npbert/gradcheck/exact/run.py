@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple, magnitude
+from npbert.gradcheck.inputs import as_tuple, magnitude, mapped
 from npbert.gradcheck.paths import listed
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, placed
 
@@ -74,7 +74,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
     with _one_at_a_time:
         Number.world = world
         values = function.made(unknowns_like)
-        tangents = {name: components_of(value).tangent for name, value in values.items()}
+        tangents = mapped(lambda value: components_of(value).tangent, values)
         with function.unchanged(values), room_for_numbers(world, function.things):  # it copies a Batch in floats
             y, tape = function.forward()
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}

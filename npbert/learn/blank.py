@@ -103,7 +103,7 @@ class Blank:
         function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
         head, _, body = function.split('"""')
         indent, text = head.rpartition("\n")[2], self.text["asked"]
-        end = "\n" if "\n" in text else ""
+        end = "\n" * ("\n" in text)
         statements = enumerate(ast.parse(textwrap.dedent(body)).body)
         given = [each for n, each in statements if n < self.given or any(word in ast.unparse(each) for word in _GIVEN)]
         blanked = [

@@ -52,9 +52,9 @@ class Exercise:
     blanks: tuple[Blank, ...]
 
     @property
-    def written(self) -> tuple[str, ...]:
+    def written(self) -> list[str]:
         """The functions for the learner to write, such as `Linear.backward`."""
-        return tuple(blank.written for blank in self.blanks)
+        return [blank.written for blank in self.blanks]
 
     @property
     def code(self) -> str:

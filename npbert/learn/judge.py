@@ -60,9 +60,9 @@ _OF_ANY = "shape", "factor", "not finite"
 class Comparison:
     """The numbers of an answer, compared with the library's at each seed.
 
-    first: the first seed with a mistake, if there is one. wrong: by the name of each wrong or missing array, in order,
-    the learner's (or None) and the right one, at its first wrong seed. stopped: the first error of the learner's code,
-    or of the check before the numbers were complete. broken: the first of the check on complete numbers.
+    first: the first seed with a mistake, if there is one. wrong: by the name of each wrong or missing array, the
+    learner's (or None) and the right one, at its first wrong seed. stopped: the first error of the learner's code, or
+    of the check before the numbers were complete. broken: the first of the check on complete numbers.
     """
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
@@ -78,10 +78,9 @@ class Comparison:
             self.samples.append(sample)
             given, error = sample.numbers()
             missing = right.keys() - given.keys()
-            wrong = {*self.wrong, *sample.wrong(given), *missing}
-            self.wrong = {
-                name: self.wrong.get(name, (given.get(name), number)) for name, number in right.items() if name in wrong
-            }
+            wrong = sample.wrong(given) | missing
+            for name in right.keys() & wrong:
+                self.wrong.setdefault(name, (given.get(name), right[name]))
             if self.first is None and (error or wrong):
                 self.first = seed
             if isinstance(error, GradientError) and not missing:
@@ -135,12 +134,13 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         reasons = _reasons(compared.blank, finding.names)
         told.append([says, rest, reasons[0] if len(reasons) == 1 else ""])
     explained = {name for each in edits for name in each.names}
-    left = [name for name in compared.wrong if name not in explained and not ("." in name and explained)]
+    names = compared.samples[0].right
+    left = [name for name in names if name in compared.wrong.keys() - explained and not ("." in name and explained)]
     left = [name for name in left if compared.wrong[name][0] is not None] or ([] if edits else left)
     if left:
         first, *more = [sentence(fact_of(compared, name)) for name in left]
         not_right = *compared.wrong, *compared.blank.fixed
-        right = [name for name in compared.samples[0].right if name not in not_right]
+        right = [name for name in names if name not in not_right]
         told.append([first, *places, *more, *_reasons(compared.blank, left), are_right(right)])
     if compared.broken and not compared.wrong:
         told, places = told or [[BROKEN]], [compared.failure.says, *places]

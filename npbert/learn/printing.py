@@ -26,12 +26,12 @@ def explained(
     mends: include the change that makes the answer right
     path: the learner's file; None for a cell
     """
-    parts = [line(exercise, verdict)]
+    parts = [line(exercise, verdict), *map(indented, filter(None, [verdict.says, verdict.because]))]
     edits = [finding for finding in verdict.findings if finding.is_edit]
-    changes = [describe_edit(finding, of_several=len(edits) > 1) for finding in edits]
-    parts += map(indented, filter(None, [verdict.says, verdict.because]))
     if mends:
-        parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1)]
+        for number, edit in enumerate(edits, 1):
+            change = describe_edit(edit, of_several=len(edits) > 1)
+            parts.append(indented(f"{number}. {change}" if len(edits) > 1 else change))
     if verdict.printed.strip():
         printed = verdict.printed.rstrip().split("\n")[:MOST_LINES]
         says = "Your code printed (at first, as it runs several times):"
@@ -39,7 +39,7 @@ def explained(
     if verdict.status == WRONG:
         hint_command = command.format(f"hint {exercise.code}")
         commands = [f"  To read:     {exercise.chapter}", f"  A hint:      {hint_command}"]
-        if changes and not mends:
+        if edits and not mends:
             change_command = command.format(f"hint {exercise.code} 4")
             commands.append(f"  The change:  {change_command}")
         parts.append("\n".join(commands))

@@ -7,7 +7,6 @@ found alike, for every Form.
 import contextlib
 import gc
 import inspect
-import itertools
 import sys
 import sysconfig
 import textwrap
@@ -24,8 +23,10 @@ from npbert.gradcheck.contract import Call
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
+from npbert.gradcheck.explain.known import known_numbers
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
+from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -51,10 +52,24 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
     if not best:
         return []
-    found = searches[best].findings
-    if not found and len(searches) == 1:
-        found = searches[best].suspect()
-    return [_finding(each, best) for each in found]
+    if found := searches[best].findings:
+        return [_finding(each, best) for each in found]
+    known = known_numbers(function, samples[0], [each for each in forward if each not in theirs])
+    alone = [each for each in theirs if each not in forward] or theirs
+    return _suspect(alone, searches, known)
+
+
+def _suspect(among: list[FunctionType], searches: dict[FunctionType, Mending], known: Trace) -> list[Finding]:
+    """Return the first place to look at in the first of these functions that has one; in the function that its
+    statement calls, if that is another of them."""
+    for number, each in enumerate(among):
+        others = among[number + 1 :]
+        for place in searches[each].suspects(known):
+            called = [other for other in others if f"{other.__name__}(" in place.place]
+            found = _suspect(called, searches, known)
+            if found or not called:
+                return found or [_finding(place, each)]
+    return []
 
 
 def _rank(search: Mending) -> tuple[bool, int, float]:
@@ -73,19 +88,25 @@ def _finding(found: Finding, function: FunctionType) -> Finding:
 def _searches(
     samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: float
 ) -> dict[FunctionType, Mending]:
-    """Return the search of each function, until one succeeds. Changes of existing code come before additions."""
+    """Return the search of each function, until one succeeds. Those that move only wrong outputs come first; changes of
+    existing code come before additions."""
     searches: dict[FunctionType, Mending] = {}
-    for most, (count, each) in itertools.product((CHEAP, np.inf), enumerate(theirs)):
-        if each not in searches:
-            code = replace(Code.of(each), leaves_functions=each in forward)
-            near = [other for other in forward if other.__module__ == each.__module__]
-            alike = "".join(textwrap.dedent(inspect.getsource(other)) for other in near)
-            searches[each] = Mending(code, each, samples, forward=alike)
-        search, share = searches[each], int(tries) // min(2, len(theirs) - count)
-        search.run(share, most)
-        tries -= share - search.trial.left
-        if tries <= 0 or not search.left:
-            break
+    for each in sorted(theirs, key=_length):
+        code = replace(Code.of(each), leaves_functions=each in forward)
+        near = [other for other in forward if other.__module__ == each.__module__]
+        alike = "".join(textwrap.dedent(inspect.getsource(other)) for other in near)
+        searches[each] = Mending(code, each, samples, forward=alike)
+    groups: tuple[list[Mending], list[Mending]] = ([], [])
+    for search in searches.values():
+        groups[not search.is_to_blame(int(tries))].append(search)
+    for group in groups:
+        in_turn = [(search, most) for most in (CHEAP, np.inf) for search in group]
+        for count, (search, most) in enumerate(in_turn):
+            share = int(tries) // min(4, len(in_turn) - count)
+            search.run(share, most)
+            tries -= share - search.trial.left
+            if tries <= 0 or not search.left:
+                return searches
     return searches
 
 
@@ -129,14 +150,12 @@ def _calls(home: str) -> Iterator[list[tuple[CodeType, Any]]]:
 
 
 def _with_source(codes: list[CodeType]) -> list[FunctionType]:
-    """Return the functions with a source that have this code, the shortest first, without those created in the call
-    itself."""
+    """Return the functions with a source that have this code, without those created in the call itself."""
     holders: dict[CodeType, list[FunctionType]] = {code: [] for code in codes}
     for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
-    lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
-    return sorted(filter(lengths.get, lengths), key=lengths.__getitem__)
+    return [found[0] for found in holders.values() if len(found) == 1 and _length(found[0])]
 
 
 def _length(function: FunctionType) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of, variables_of
+from npbert.gradcheck.explain.code import Code, names_in, text_of, variables_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
@@ -67,6 +67,8 @@ class Search:
         if self.right:
             self.fine, self.unknown = self.right.verdicts(events)
         self._hooked: dict[CodePlace, Code] = {}
+        self.is_to_blame = False
+        """Whether a place moves wrong outputs and no right one, known after `reach`."""
 
     @cached_property
     def reach(self) -> dict[CodePlace, int]:
@@ -82,24 +84,31 @@ class Search:
             return 0
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
             return len(now.wrong)
-        rng = np.random.default_rng(0)
+        return self._moved(place, lambda was, by: was * (1 + _A_LITTLE * by) + _A_LITTLE) or self._moved(
+            place,
+            lambda was, by: was * (by - 0.5),  # to another branch, as a condition takes no notice of a little
+        )
+
+    def _moved(self, place: CodePlace, change: Function) -> int:
+        """Return the same for one change. change: of a value, by numbers between 0 and 1 of its shape"""
+        now, rng = self.now[self.first], np.random.default_rng(0)
 
         def moved(_: Any, value: Callable[[], Any]) -> Any:
             was = value()
-            return was * (1 + _A_LITTLE * rng.random(np.shape(was))) + _A_LITTLE
+            return change(was, rng.random(np.shape(was)))
 
         then = self.trial.look(self._with(place, moved), self.first)
         spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
-        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
+        count = 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
+        self.is_to_blame |= count > 0 and not spoiled
+        return count
 
     def _with(self, place: CodePlace, value: Function) -> Function:
         """Return the code with another value in a place. value: of the variables there, and of what computes the old"""
         if place not in self._hooked:  # parsed only once for each place
-            start, end = self.code.span(place.expr)  # an inner function knows the names it reads
-            changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]
-            self._hooked[place] = self.code.edited(changes)
+            self._hooked[place] = self.code.hooked(place.expr)
         return self.trial.compiled(self._hooked[place], value)
 
     def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:

@@ -1,6 +1,7 @@
-"""known_numbers: right numbers of a backward without a right code: those of forward, and the gradient of each.
+"""Known: right numbers of a backward without a right code: those of forward, and the gradient of each of its values.
 
-So the first line of backward with other numbers can be told, in code of any form.
+So the first line of backward with other numbers can be told, in code of any form. Forward runs with each value moved
+along random directions; an array of backward is the gradient of a value if it has its slopes.
 """
 
 import ast
@@ -14,7 +15,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
+from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import Sample, Trial
 from npbert.gradcheck.function import ScalarFunction
@@ -22,41 +23,50 @@ from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.replacing import in_place_of
 
 _TINY = 1e-30  # the complex step
-_MOST_RUNS = 3000  # of forward: one for each number
+_DIRECTIONS = 2
+_SAME = 1e-9
 
 
-def known_numbers(function: ScalarFunction, sample: Sample, forward: Sequence[FunctionType]) -> Trace:
-    """Return dy, the inputs, the numbers of the functions of forward, and the gradients of what they compute, as far as
-    complex numbers pass through them. sample: of the layer as it is."""
-    values, left = [*function.inputs.values(), *function.dy], _MOST_RUNS
-    for each in forward:
-        code, trial = Code.of(each), Trial(each, [sample])
-        seen = watched(trial, code, places_in(code), 0)
-        times = Counter((place, call) for place, _, call in seen)
-        for place, value, call in seen:
-            values.append(value)
-            is_computed = place.is_whole and not (place.is_name or place.is_target or place.hidden)
-            if is_computed and is_float(value) and times[place, call] == 1 and np.size(value) <= left:
-                left -= np.size(value)
-                hooked = code.hooked(place.expr)
-                slopes = [_slope(function, sample, trial, hooked, call, at) for at in np.ndindex(np.shape(value))]
-                values.append(np.reshape(slopes, np.shape(value)))
-    anywhere = CodePlace(None, ast.Pass())
-    return Trace([(anywhere, value, 0) for value in values])
+class Known(Trace):
+    """The numbers of these functions of forward on a sample of the layer as it is, and their gradients, as far as
+    complex numbers pass through forward."""
+
+    def __init__(self, function: ScalarFunction, sample: Sample, forward: Sequence[FunctionType]) -> None:
+        values: list[Any] = [*function.inputs.values(), *function.dy]
+        self._slopes = list[tuple[Array, Array]]()  # directions of a value, and the slopes along them
+        for each in forward:
+            code, trial = Code.of(each), Trial(each, [sample])
+            seen = watched(trial, code, places_in(code), 0)
+            times = Counter((place, call) for place, _, call in seen)
+            for place, value, call in seen:
+                values.append(value)
+                if place.is_float and not (place.is_target or place.hidden) and times[place, call] == 1:
+                    directions = np.random.default_rng(0).standard_normal((_DIRECTIONS, np.size(value)))
+                    moved = code.hooked(place.expr)
+                    slopes = [_slope(function, sample, trial, moved, call, direction) for direction in directions]
+                    self._slopes.append((directions, np.array(slopes)))
+        anywhere = CodePlace(None, ast.Pass())
+        super().__init__([(anywhere, value, 0) for value in values])
+
+    def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
+        """Return {""} for numbers of forward, and for a gradient of them; otherwise none."""
+        return {""} if super().names_of(array, *others, call=call) or self._is_gradient(array) else set()
+
+    def _is_gradient(self, array: Array) -> bool:
+        size = np.linalg.norm(array)
+        return any(
+            slopes.any() and np.allclose(directions @ array.ravel(), slopes, rtol=0, atol=_SAME * size)
+            for directions, slopes in self._slopes
+            if directions.shape[1] == array.size
+        )
 
 
-def _slope(
-    function: ScalarFunction, sample: Sample, trial: Trial, hooked: Code, call: int, at: tuple[int, ...]
-) -> float:
-    """Return the derivative of S by one number of a value, by the complex step; 0 if forward takes no complex
-    numbers."""
+def _slope(function: ScalarFunction, sample: Sample, trial: Trial, hooked: Code, call: int, direction: Array) -> float:
+    """Return the slope of S for a value along a direction, by the complex step; 0 if forward raises."""
 
     def moved(_: Any, computed: Function) -> Any:
-        value: Array = computed()
-        if trial.calls == call:
-            value = np.array(value, complex)
-            value[at] += 1j * _TINY
-        return value
+        value = computed()
+        return value + 1j * _TINY * direction.reshape(np.shape(value)) if trial.calls == call else value
 
     trial.calls = 0
     with in_place_of(trial.function, trial.compiled(hooked, moved)), contextlib.suppress(Exception):  # of the author's

@@ -94,7 +94,7 @@ class Mending:
         """True if a place in the code moves wrong outputs and no right one, as far as that is known after so many
         runs."""
         self.trial.left = tries
-        return bool(self._search.reach) and self._search.is_to_blame
+        return bool(self._search.reach and self._search.alone)
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""

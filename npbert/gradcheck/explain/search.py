@@ -67,8 +67,8 @@ class Search:
         if self.right:
             self.fine, self.unknown = self.right.verdicts(events)
         self._hooked: dict[CodePlace, Code] = {}
-        self.is_to_blame = False
-        """Whether a place moves wrong outputs and no right one, known after `reach`."""
+        self.alone = set[CodePlace]()
+        """The places that move wrong outputs and no right one, known after `reach`."""
 
     @cached_property
     def reach(self) -> dict[CodePlace, int]:
@@ -102,7 +102,8 @@ class Search:
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
         count = 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
-        self.is_to_blame |= count > 0 and not spoiled
+        if count and not spoiled:
+            self.alone.add(place)
         return count
 
     def _with(self, place: CodePlace, value: Function) -> Function:

@@ -28,10 +28,16 @@ _SAME = 1e-9
 
 
 class Known(Trace):
-    """The numbers of these functions of forward on a sample of the layer as it is, and their gradients, as far as
-    complex numbers pass through forward."""
+    """The numbers of the functions of forward on a sample of the layer as it is, and their gradients, as far as complex
+    numbers pass through forward. backward: functions whose numbers are those of forward only if y depends on them"""
 
-    def __init__(self, function: ScalarFunction, sample: Sample, forward: Sequence[FunctionType]) -> None:
+    def __init__(
+        self,
+        function: ScalarFunction,
+        sample: Sample,
+        forward: Sequence[FunctionType],
+        backward: Sequence[FunctionType],
+    ) -> None:
         values: list[Any] = [*function.inputs.values(), *function.dy]
         self._slopes = list[tuple[Array, Array]]()  # directions of a value, and the slopes along them
         for each in forward:
@@ -39,12 +45,16 @@ class Known(Trace):
             seen = watched(trial, code, places_in(code), 0)
             times = Counter((place, call) for place, _, call in seen)
             for place, value, call in seen:
-                values.append(value)
+                slopes = np.zeros(_DIRECTIONS)
                 if place.is_float and not (place.is_target or place.hidden) and times[place, call] == 1:
                     directions = np.random.default_rng(0).standard_normal((_DIRECTIONS, np.size(value)))
                     moved = code.hooked(place.expr)
-                    slopes = [_slope(function, sample, trial, moved, call, direction) for direction in directions]
-                    self._slopes.append((directions, np.array(slopes)))
+                    slopes = np.array(
+                        [_slope(function, sample, trial, moved, call, direction) for direction in directions]
+                    )
+                    self._slopes.append((directions, slopes))
+                if slopes.any() or each not in backward:
+                    values.append(value)
         anywhere = CodePlace(None, ast.Pass())
         super().__init__([(anywhere, value, 0) for value in values])
 

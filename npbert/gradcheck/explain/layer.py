@@ -27,6 +27,7 @@ from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.known import Known
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
+from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -60,14 +61,15 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     tries = min(tries, _CALLS // max(len(calls), 1))
     searches = {each: _search_of(each, samples, forward) for each in sorted(theirs, key=_length)}
     innocent = [each for each in searches if not searches[each].is_to_blame(tries)]
-    known = Known(function, samples[0], [each for each in forward if each not in theirs])
+    known = Known(function, samples[0], forward, theirs)
     first = _suspect([each for each in theirs if each not in forward] or theirs, searches, calls, known)
-    suspected = [each for _, each in first]
-    others = [each for each in searches if each not in suspected + innocent]
-    for group in (suspected, others, innocent):
+    if not first and len(theirs) == 1:
+        first = _suspect(theirs, searches, calls, Trace([]))
+    to_blame = [each for each in (*(each for _, each in first), *searches) if each not in innocent]
+    for group in (dict.fromkeys(to_blame), innocent):
         in_turn = list(itertools.product((CHEAP, np.inf), group))
         for count, (most, each) in enumerate(in_turn):
-            share = tries // min(2, len(in_turn) - count + (group is suspected))
+            share = tries // min(2, len(in_turn) - count)
             searches[each].run(share, most)
             tries -= share - int(searches[each].trial.left)
             if not searches[each].left:
@@ -84,7 +86,7 @@ def _search_of(function: FunctionType, samples: list[Sample], forward: list[Func
 
 
 def _suspect(
-    among: list[FunctionType], searches: dict[FunctionType, Mending], calls: list[Called], known: Known
+    among: list[FunctionType], searches: dict[FunctionType, Mending], calls: list[Called], known: Trace
 ) -> list[tuple[Finding, FunctionType]]:
     """Return the first place to look at in the first of these functions that has one; in the function that its
     statement calls, if that has one, too."""
@@ -140,10 +142,8 @@ def _calls(home: str) -> Iterator[list[Called]]:
         code = frame.f_code
         is_theirs = not code.co_filename.startswith((*_LIBRARIES, _OURS, "<frozen"))
         if event == "call" and (is_theirs or code.co_filename == home):
-            caller = frame.f_back
-            calls.append(
-                Called(code, frame.f_locals.get("self"), caller and caller.f_code, caller.f_lineno if caller else 0)
-            )
+            caller: Any = frame.f_back
+            calls.append(Called(code, frame.f_locals.get("self"), caller.f_code, caller.f_lineno))
 
     before = sys.getprofile()
     sys.setprofile(watch)

@@ -147,9 +147,11 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
     if not search.right:
         fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in events])
         used = {name.id for each in fine for name in names_in(each)}
-        others = [place for place in search.places if place.is_whole and place.is_float and place not in search.alone]
-        to_blame = {place.statement for place in search.reach} - {place.statement for place in others}
-        after = [place for place in unknown if place.statement in to_blame and place.name not in used]
+        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
+        to_blame = {place.statement for place in search.alone}
+        to_blame |= {place.statement for place in search.reach} - moved
+        new = [place for place in unknown if place.name not in used and not isinstance(place.value, dict)]
+        after = [place for place in (new if known else only) if place.statement in to_blame]
         last = max((place.statement.lineno for place in after if not (place.is_given and place.is_name)), default=0)
         for place in after:
             where = f"lines {{}} to {last}" if last > place.statement.lineno else "line {}"

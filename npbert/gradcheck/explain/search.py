@@ -15,11 +15,11 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code, names_in, text_of, variables_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
-from npbert.gradcheck.explain.places import CodePlace, places_in
+from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
-from npbert.gradcheck.inputs import Function, magnitude
+from npbert.gradcheck.inputs import Function, magnitude, mapped
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
@@ -78,26 +78,18 @@ class Search:
 
     def _moves(self, place: CodePlace) -> int:
         """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
-        moves, too."""
+        moves, too. A condition takes no notice of a little, but of other numbers."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
             return 0
-        if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
+        if place.hidden or not place.seen or not place.has_floats or RAISES in now.wrong:
             return len(now.wrong)
-        return self._moved(place, lambda was, by: was * (1 + _A_LITTLE * by) + _A_LITTLE) or self._moved(
-            place,
-            lambda was, by: was * (by - 0.5),  # to another branch, as a condition takes no notice of a little
-        )
+        return self._moved(place, _a_little) or self._moved(place, _elsewhere)
 
     def _moved(self, place: CodePlace, change: Function) -> int:
-        """Return the same for one change. change: of a value, by numbers between 0 and 1 of its shape"""
-        now, rng = self.now[self.first], np.random.default_rng(0)
-
-        def moved(_: Any, value: Callable[[], Any]) -> Any:
-            was = value()
-            return change(was, rng.random(np.shape(was)))
-
-        then = self.trial.look(self._with(place, moved), self.first)
+        """Return the same for one change of the numbers of a place."""
+        now = self.now[self.first]
+        then = self.trial.look(self._with(place, lambda _, value: mapped(change, value())), self.first)
         spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
@@ -210,6 +202,15 @@ class Search:
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
+
+
+def _a_little(value: Any) -> Any:
+    by = 1 + _A_LITTLE * np.random.default_rng(0).random(np.shape(value))
+    return value * by + _A_LITTLE if is_float(value) else value
+
+
+def _elsewhere(value: Any) -> Any:
+    return value * np.random.default_rng(0).uniform(-0.5, 0.5, np.shape(value)) if is_float(value) else value
 
 
 def _leaves_unread(made: Made) -> bool:

@@ -16,7 +16,7 @@ The order of `check_gradients`, with the file of each step:
 
 1. Your code becomes a layer, by the first form that fits: a layer of npbert's kind, an autograd engine (`engine.py`),
    an object with state or two functions (`calls.py`), other functions (`layer_of.py`). Each is a `Form`
-   (`forms.py`), and one rule finds its gradients (`gradients.py`, `places.py`).
+   (`forms.py`), and one rule finds its gradients (`gradients.py`).
 2. Forward is compared with the reference, if there is one (`forward.py`).
 3. The layer keeps its promises (`contract.py`). This gives backward's gradients, for a random dy (`function.py`).
 4. The proof (`exact/prove.py`; its order is said there). Two slopes on floats confirm it.

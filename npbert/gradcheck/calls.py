@@ -52,16 +52,25 @@ def _method(given: Any, names: Sequence[str]) -> str:
 def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
     """Return the Form of an object with state."""
     forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
-    if not backward:
-        return form_of_loss(getattr(given, forward), inputs, given, forward)
-    names = names_given(getattr(given, forward), len(inputs))
-    words, required = asked(getattr(given, backward)), asked(getattr(given, backward), required=True)
-    others = {word for word in words[1:] if word in _RATES | _CACHES}
+    return _form_by_names(forward, backward, inputs, given) if backward else form_of_loss(forward, inputs, given)
+
+
+def _of(thing: Any, function: Any) -> Any:
+    """Return the object's method of this name, or the function itself."""
+    return getattr(thing, function) if isinstance(function, str) else function
+
+
+def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
+    """Return the Form of two methods of an object, or of a loss and its slope (`_of`). Backward gets all but dy by its
+    name."""
+    names = names_given(_of(thing, forward), len(inputs))
+    words, required = asked(_of(thing, backward)), asked(_of(thing, backward), required=True)
+    others = _CACHES.intersection(words) | _RATES.intersection(words[1:])
     known = others | {*(names if len(words) > 1 + len(others) or backward == "gradient" else names[1:])}
     dys = [word for word in required or words if word not in known]
 
-    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
-        y = getattr(thing, forward)(*arguments)
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Function]:
+        y = _of(thing, forward)(*arguments)
         if y is None:
             held = attributes_of(thing)
             y = next((held[name] for name in _OUTPUTS if name in held), None)
@@ -70,14 +79,11 @@ def form_of_object(given: Any, inputs: Sequence[Any]) -> Form:
             again |= dict.fromkeys(_CACHES, y[-1])
             y = y[: len(dys) or None]
         again |= zip(names, arguments, strict=True)
-        return y, (thing, {word: again[word] for word in words if word in known & again.keys()})
+        known_again = {word: again[word] for word in words if word in known & again.keys()}
+        return y, lambda dy: _of(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **known_again)
 
-    def back(dy: Any, left: Any) -> Any:
-        thing, again = left
-        return getattr(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **again)
-
-    form = Form(names, inputs, run, back, given)
-    form.takes_dy, form.takes_step = bool(dys), not _RATES.isdisjoint(known.intersection(words))
+    form = Form(names, inputs, run, thing)
+    form.takes_dy, form.takes_step = bool(dys), bool(_RATES & others)
     form.may_ignore_dy = not required
     return form
 
@@ -89,61 +95,49 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
     When it runs, it raises TypeError if f returns neither numbers nor a cache."""
     names, words = names_given(f, len(inputs)), asked(backward)
     if len({*names}.intersection(words)) > 1 and {*words} <= {*names, *_CACHES}:
-        return _of_loss_and_slope(f, backward, names, inputs)
+        return _form_by_names(f, backward, inputs)
     needed = [word for word in asked(backward, required=True) if word in words[:1] or word not in names]
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         y = f(*arguments)
         given = dict(zip(names, arguments, strict=True))
+        by_place, by_name = list[Any](), {name: value for name, value in given.items() if name in words[1:]}
         is_as_many = isinstance(y, tuple) and len(words) == len(y) and given.get(words[-1], y[-1]) is y[-1]
         dys = words if is_as_many else needed
         is_last_new = is_as_many or words[-len(names) :] != names or not is_number(as_list(y)[-1])
-        has_cache = isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new
-        is_by_name = has_cache or (words[1:] != names and {*words[1:]} <= {*names} and len(words) > 1)
-        if not (has_cache or all(part is None or is_number(part) for part in as_list(y))):
+        if isinstance(y, tuple) and 1 < len(dys) <= len(y) and is_last_new:
+            *dys, cache = dys
+            by_name[cache] = y[-1]
+            y = y[0] if len(dys) == 1 else y[: len(dys)]
+        elif not all(part is None or is_number(part) for part in as_list(y)):
             kinds = ", ".join(type(each).__name__ for each in as_list(y))
             raise TypeError(
                 f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
                 "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
             )
-        again = {name: value for name, value in given.items() if name in words[1:]}
-        if has_cache:
-            again[dys[-1]] = y[-1]
-            y = y[0] if len(dys) == 2 else y[: len(dys) - 1]
-        return y, ([], again) if is_by_name else (arguments, {})
+        elif words[1:] == names or not 0 < len(by_name) == len(words) - 1:
+            by_place, by_name = arguments, {}
 
-    def back(dy: Any, left: Any) -> Any:
-        by_place, by_name = left
-        is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
-        return backward(*(dy if is_each else [dy]), *by_place, **by_name)
+        def back(dy: Any) -> Any:
+            is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
+            return backward(*(dy if is_each else [dy]), *by_place, **by_name)
 
-    return Form(names, inputs, run, back)
+        return y, back
+
+    return Form(names, inputs, run)
 
 
-def _of_loss_and_slope(f: Function, slope: Function, names: Sequence[str], inputs: Sequence[Any]) -> Form:
-    """Return the Form of a loss, and its slope for the same inputs, and perhaps for a cache."""
-
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
-        loss, *cache = as_list(f(*arguments))
-        return loss, dict.fromkeys(_CACHES, cache[-1] if cache else None) | dict(zip(names, arguments, strict=True))
-
-    form = Form(names, inputs, run, lambda _, again: slope(**{word: again[word] for word in asked(slope)}))
-    form.takes_dy = False
-    return form
-
-
-def form_of_loss(f: Function, inputs: Sequence[Any], thing: Any = None, name: str = "") -> Form:
-    """Return the Form of `loss, gradients = f(…)`, in one call (CS231n's losses). thing: an object whose method of this
-    name is f.
+def form_of_loss(f: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
+    """Return the Form of `loss, gradients = f(…)`, in one call (CS231n's losses). f: see `_of`.
 
     When it runs, it raises TypeError if f returns something else."""
 
-    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Any]:
-        loss, *found = as_list((getattr(thing, name) if name else f)(*arguments))
+    def run(thing: Any, arguments: list[Any]) -> tuple[Any, Function]:
+        loss, *found = as_list(_of(thing, f)(*arguments))
         if not found or np.size(plain(loss)) != 1:
             raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {WANTED}")
-        return loss, found[0] if len(found) == 1 else tuple(found)
+        return loss, lambda _: found[0] if len(found) == 1 else tuple(found)
 
-    form = Form(names_given(f, len(inputs)), inputs, run, lambda _, found: found, thing)
+    form = Form(names_given(_of(thing, f), len(inputs)), inputs, run, thing)
     form.takes_dy = False
     return form

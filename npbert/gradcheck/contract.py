@@ -9,12 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import Parameter
 from npbert.gradcheck.exact.run import check_linear, named
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, as_tuple, copied, different, mapped
+from npbert.gradcheck.inputs import Function, copied, different, mapped
 from npbert.gradcheck.paths import changed, leaves, snapshot
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
@@ -22,6 +20,7 @@ _SET = (
     "is overwritten by backward, wanted a sum: after two backwards only the last is left, as with = instead "
     "of += (use add_grad)"
 )
+_BETWEEN = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
@@ -114,13 +113,12 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     with function.unchanged():
         before = function.made(np.copy)
         alone = Call(function).backward()
-        is_form = isinstance(function.layer, Form)
         for options in ({}, {"rng": None}):
-            both = (as_tuple(function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
-            if not all(itertools.starmap(same, zip(*both, strict=True))):
-                other = "in a second call: give it a seed" if is_form else "without a tape than with one"
+            both = (named("y", function.forward(**options, keeps=keeps)[0]) for keeps in (True, False))
+            if _unlike(*both):
+                other = "in a second call: give it a seed" if function.is_form else "without a tape than with one"
                 raise GradientError(f"forward returns another y {other}")
-        if not is_form:
+        if not function.is_form:
             _check_repeated(function, alone, before)
         check_linear(function, alone)
         return alone
@@ -137,57 +135,51 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
             raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
     call, other = Call(function), Call(another)
-    between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
-    _check_same(call.backward(), alone, between)
+    if names := _unlike(call.backward(), alone):
+        raise GradientError(f"the gradient of {names[0]} {_BETWEEN}")
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
     if names := changed(call.given):
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
-    _check_sum(other.backward(), alone, other_alone, function.parameters)
+    both = other_alone | {name: alone[name] + other_alone[name] for name in function.parameters}
+    found = other.backward()
+    if names := _unlike(found, both):
+        is_last = names[0] not in _unlike(found, other_alone)
+        text = _SET if is_last else "is not the sum of two backwards: each should add to it"
+        subjects = (f"the gradient of {name} after two backwards" for name in names)
+        raise PromiseError(f"the gradient of {names[0]} {text}", *subjects)
     for name in changed(call.returned):
         raise GradientError(
             f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a buffer, or "
             "writes into it in place"
         )
-    _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
-
-
-def _check_same(found: Gradients, wanted: Gradients, otherwise: str) -> None:
-    for name, gradient in found.items():
-        if not same(gradient, wanted[name]):
-            raise GradientError(f"the gradient of {name} {otherwise}")
-
-
-def _check_sum(found: Gradients, one: Gradients, last: Gradients, parameters: dict[str, Parameter]) -> None:
-    """Raise PromiseError unless the gradients are the sum of both backwards, with a hint if they are the last ones."""
-    both = last | {name: one[name] + last[name] for name in parameters}
-    if names := [name for name in found if not same(found[name], both[name])]:
-        is_last = same(found[names[0]], last[names[0]])
-        text = _SET if is_last else "is not the sum of two backwards: each should add to it"
-        subjects = (f"the gradient of {name} after two backwards" for name in names)
-        raise PromiseError(f"the gradient of {names[0]} {text}", *subjects)
+    for name in _unlike(Call(function).backward(), alone):
+        raise GradientError(f"the gradient of {name} differs after a second backward has added its own")
 
 
 def check_refusal(function: ScalarFunction) -> None:
     """Raise PromiseError for a layer that accepts a dy with more rows than y, the gradient of another output. (NumPy
     may broadcast a single row.)"""
-    first = next((number for number, dy in enumerate(function.dy) if dy.ndim > 1 and len(dy) > 1), None)
-    if first is None or isinstance(function.layer, Form):
+    first = next((dy for dy in function.dy if dy.ndim > 1 and len(dy) > 1), None)
+    if first is None or function.is_form:
         return
-    wrong = list(function.dy)
-    wrong[first] = np.concatenate([wrong[first]] * 3)
+    longer = np.concatenate([first] * 3)
     with function.unchanged():
         try:
             call = Call(function)
-            function.backward(call.y, tuple(wrong), call.tape)
+            function.backward(call.y, tuple(longer if dy is first else dy for dy in function.dy), call.tape)
         except (ValueError, TypeError, IndexError):
             return
     raise PromiseError(
-        f"backward accepts a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: compare "
-        "it with what forward kept, and raise an error"
+        f"backward accepts a dy of shape {longer.shape} for a y of shape {first.shape}: compare it with what forward "
+        "kept, and raise an error"
     )
 
 
-def same(one: Array, other: Array) -> bool:
-    """True if two arrays are equal but for rounding."""
-    return np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True)
+def _unlike(found: Gradients, wanted: Gradients) -> list[str]:
+    """Return the names of the arrays that differ by more than rounding."""
+    return [
+        name
+        for name, array in found.items()
+        if not np.allclose(array, wanted[name], rtol=1e-9, atol=1e-9, equal_nan=True)
+    ]

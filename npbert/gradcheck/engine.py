@@ -5,20 +5,20 @@ gradient of every value in the computation of y, as `grad`. So the check is of t
 in which backward runs them. The values of f, such as the weights of a model, are also inputs.
 """
 
-import contextlib
 import copy
-import functools
 import inspect
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.calls import is_stateful
-from npbert.gradcheck.forms import Form, own
-from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import is_numeric, leaves, members, once
+from npbert.gradcheck.forms import Form
+from npbert.gradcheck.inputs import Function, asked, names_given
+from npbert.gradcheck.paths import Pair, is_numeric, leaves, members, once
 from npbert.gradcheck.restoring import attributes_of, saved
 
 _DATA = "data", "value", "cached_data"
@@ -30,26 +30,29 @@ def is_value(thing: Any) -> bool:
     return callable(getattr(thing, "backward", None)) and bool(_name_of_data(thing))
 
 
-def values_in(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def values_in(thing: Any, path: str = "") -> Iterator[Pair]:
     """Yield the values in an object, with their paths: in its attributes, items or, for a function, variables."""
     return leaves(thing, is_value, path, _members_or_variables)
 
 
-def _members_or_variables(path: str, thing: Any) -> list[tuple[str, Any]]:
+def _members_or_variables(path: str, thing: Any) -> list[Pair]:
     if not isinstance(thing, FunctionType):
         return members(path, thing)
     variables = inspect.getclosurevars(thing)
     return [*variables.nonlocals.items(), *variables.globals.items()]
 
 
-def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> Form:
+def form_of_engine(f: Function, given: Sequence[Any]) -> Form:
     """Return the Form of f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
 
     Raises: TypeError if f does not return a value.
     """
-    of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
+    of_inputs = [
+        pair for name, one in zip(names_given(f, len(given)), given, strict=True) for pair in values_in(one, name)
+    ]
     found = once([*of_inputs, *values_in(f)])
-    paths, values = zip(*([pair for pair in found if _is_varied(pair[1])] or found), strict=True)
+    varied = [(path, value) for path, value in found if getattr(value, "requires_grad", True)]  # the others: constants
+    paths, values = zip(*(varied or found), strict=True)
     numbers = [np.array(_data(value), dtype=float) for value in values]
     restore = saved([*values, *set(map(type, values))])
 
@@ -65,53 +68,41 @@ def form_of_engine(f: Function, names: Sequence[str], given: Sequence[Any]) -> F
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
 
-    @functools.cache
-    def takes_values() -> bool:
-        """True if backward takes a value, as its gradients are values. Without a gradient, it may refuse y."""
-        for given in (), (np.ones(np.shape(_data(computed(numbers)))),):
-            with contextlib.suppress(Exception):  # the author's
-                computed(numbers).backward(*given)
-                return any(map(is_value, map(_gradient, values)))
-        return False
+    with suppress(Exception):  # the author's: without a gradient, backward may refuse y
+        computed(numbers).backward()
+    takes_value = any(map(is_value, map(_gradient, values)))
 
-    def undone(dy: Any, inputs: Sequence[Any]) -> Any:
-        is_of_values = takes_values()
+    def undone(inputs: Sequence[Any], dy: Any) -> Any:
         y, times = computed(inputs), 1.0
-        if not asked(y.backward):  # it starts from a gradient of 1
-            y, times = (y * dy, 1.0) if np.ndim(dy) else (y, dy)
-            y.backward()
-        else:
+        if asked(y.backward):
             gradient = copy.copy(values[0])
             setattr(gradient, _name_of_data(gradient), dy)
-            y.backward(gradient if is_of_values else dy)
+            y.backward(gradient if takes_value else dy)
+        elif np.ndim(dy):  # it starts from a gradient of 1
+            (y * dy).backward()
+        else:
+            y.backward()
+            times = dy
         found = map(_gradient, values)
         return tuple(times * (_data(gradient) if is_value(gradient) else gradient) for gradient in found)
 
-    form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), inputs), undone)
-    form.given = len({path for path, _ in of_inputs}.intersection(paths))
-    form.is_glue = functools.partial(_is_glue, f)
+    def is_glue(code: CodeType, owner: Any) -> bool:
+        """True for code that only calls what is checked: all but the methods of f if it is an operation; otherwise f,
+        and a model with values."""
+        if is_stateful(f):
+            return owner is not f
+        return code is getattr(f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
+
+    form = Form(paths, numbers, lambda _, inputs: (_data(computed(inputs)), partial(undone, inputs)))
+    form.given, form.is_glue = len(dict(of_inputs).keys() & paths), is_glue
     return form
-
-
-def _is_glue(f: Function, code: CodeType, owner: Any) -> bool:
-    """True for code that only calls what is checked: all but the methods of f if it is an operation; otherwise f, and a
-    model with values."""
-    if is_stateful(f):
-        return owner is not f
-    return code is getattr(f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
-
-
-def _is_varied(value: Any) -> bool:
-    """False for a value that its engine takes for a constant."""
-    return bool(getattr(value, "requires_grad", True))
 
 
 def _start(value: Any, data: Any) -> None:
     """Give the value this number, and a gradient of 0."""
-    held = attributes_of(value)
     for name in _GRADIENTS:
-        if held.get(name) is not None:
-            setattr(value, name, own(np.zeros(np.shape(data)), is_moved=True))
+        if attributes_of(value).get(name) is not None:
+            setattr(value, name, 0 * data)
     setattr(value, _name_of_data(value), data)
 
 
@@ -129,4 +120,4 @@ def _gradient(value: Any) -> Any:
     """Return the gradient, or 0 if y does not depend on the value."""
     held = attributes_of(value)
     found = next((held[name] for name in _GRADIENTS if name in held), None)
-    return np.zeros(np.shape(_data(value))) if found is None else found
+    return 0 * _data(value) if found is None else found

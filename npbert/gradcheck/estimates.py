@@ -21,7 +21,6 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.digits import decimals
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction, spread
 from npbert.gradcheck.inputs import Function, magnitude
 from npbert.gradcheck.report import (
@@ -75,7 +74,7 @@ def _epsilon(function: ScalarFunction) -> float:
                 found += function.gradients().values()
             return found
 
-    if isinstance(function.layer, Form):
+    if function.is_form:
         for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=False):
             changes = here != far
             if changes.any() and np.mean((here == near)[changes]) > 1 / 2 and not exact_gradients(function):

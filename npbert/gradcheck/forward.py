@@ -11,8 +11,8 @@ from npbert.gradcheck.exact.digits import decimals
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude, mapped
-from npbert.gradcheck.report import GradientError, compared
+from npbert.gradcheck.inputs import Function, as_tuple, is_float_array, magnitude, mapped
+from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
@@ -21,8 +21,7 @@ _FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
 
 def check_written(which: str, returned: Any) -> None:
     """Raise GradientError for an unfilled template, which returns only None."""
-    parts = returned.values() if isinstance(returned, dict) else as_list(returned)
-    if all(part is None for part in parts):
+    if not as_tuple([*returned.values()] if isinstance(returned, dict) else returned):
         raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
@@ -43,14 +42,13 @@ def check_reference(function: ScalarFunction, given: Sequence[Any], reference: F
     ys = function.layer.forward(*function.inputs.values()), reference(*given)
     theirs, wanted = (named("y", mapped(plain, y)) for y in ys)
     for name, right in wanted.items():
-        if theirs[name].shape != right.shape:
-            raise GradientError(
-                f"forward returns {name} of shape {theirs[name].shape}, but the reference {right.shape}"
-            )
-    scales = {name: max(1.0, magnitude(right)) for name, right in wanted.items()}
-    for each in compared("the reference", theirs, wanted, _SAME, scales):
-        if each.count:
-            values = f"{each.place} is {each.analytic:.9g}, but the reference has {each.numeric:.9g}"
+        y = theirs[name]
+        if y.shape != right.shape:
+            raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
+        errors = np.abs(y - right)
+        if not (errors <= _SAME * max(1.0, magnitude(right))).all():
+            at = largest_at(errors)
+            values = f"{placed(name, at)} is {y[at]:.9g}, but the reference has {right[at]:.9g}"
             raise GradientError(f"forward is wrong: {values}")
 
 
@@ -58,30 +56,30 @@ def check_reference(function: ScalarFunction, given: Sequence[Any], reference: F
 def unsteady(function: ScalarFunction) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
-    for name in [*function.inputs][: function.layer.given] if isinstance(function.layer, Form) else ():
+
+    def moved(name: str, value: Any) -> ScalarFunction:
+        return ScalarFunction(function.layer, (function.inputs | {name: value}).values(), None, 0)
+
+    for name in [*function.inputs][: function.layer.given] if function.is_form else ():
         value = function.inputs[name]
         if is_float_array(value) and 0 < magnitude(value) < np.inf:
-            unit = value / magnitude(value)
-            for sign in (1, -1):
-                sizes = [_largest(_with(function, name, sign * size * unit)) for size in _SIZES]
+            for unit in np.stack([value, -value]) / magnitude(value):
+                sizes = [_largest(moved(name, size * unit)) for size in _SIZES]
                 if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
                     return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
-            if _loses_digits(_with(function, name, value + _FAR)):
+            if _loses_digits(moved(name, value + _FAR)):
                 return f"Forward loses all digits if {name} is near 10⁸: close numbers are subtracted."
     return ""
-
-
-def _with(function: ScalarFunction, name: str, value: Any) -> ScalarFunction:
-    """Return the same with another value for one input."""
-    return ScalarFunction(function.layer, (function.inputs | {name: value}).values(), None, 0)
 
 
 def _loses_digits(function: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with contextlib.suppress(Exception):  # the author's own, for such numbers
         run, _ = decimals(function, backward=False)
-        pairs = [(y.seen, y.value.astype(float)) for y in run.y.values()]
-        return any(magnitude(seen - right) > _LOST * magnitude(right) for seen, right in pairs)
+        for y in run.y.values():
+            right = y.value.astype(float)
+            if magnitude(y.seen - right) > _LOST * magnitude(right):
+                return True
     return False
 
 

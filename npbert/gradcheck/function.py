@@ -26,7 +26,7 @@ from npbert.gradcheck.inputs import (
     names_given,
 )
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
-from npbert.gradcheck.restoring import reachable, restored
+from npbert.gradcheck.restoring import reachable, saved
 from npbert.io import counted
 
 _STREAM = 20220  # keeps dy and steps apart from the caller's draws with the same seed, which would hide mistakes
@@ -43,9 +43,14 @@ class ScalarFunction:
     def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int) -> None:
         self.layer, self.rng, self.seed, given = layer, rng, seed, list(inputs)
         self.things = list(reachable([layer, *given]))
-        names = [*layer.values] if isinstance(layer, Form) else names_given(layer.forward, len(given))
+        names = [*layer.values] if self.is_form else names_given(layer.forward, len(given))
         names = [f"input {name}" if name in self.parameters else name for name in names]
         self.inputs = dict(zip(names, given, strict=True))
+
+    @property
+    def is_form(self) -> bool:
+        """True for other people's code, of which each call runs a copy."""
+        return isinstance(self.layer, Form)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -59,7 +64,7 @@ class ScalarFunction:
     def moved_inputs(self) -> list[str]:
         """The names of the inputs with a gradient: those of a Form, or the float arrays that are not `constant_inputs`
         of the layer, such as the target of a loss."""
-        if isinstance(self.layer, Form):
+        if self.is_form:
             return [name for name in self.inputs if name in self.layer.gradients]
         constant = getattr(self.layer, "constant_inputs", ())
         return [
@@ -110,15 +115,16 @@ class ScalarFunction:
         gradients start at 0; afterwards the layer is restored."""
         given, values = self.inputs, values or self.made(np.copy)
         parts = dict(named_parts(self.layer)) | self.parameters
-        with restored(parts.values()):
+        restore = saved(parts.values())
+        try:
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
             self.inputs = mapped(copied, given) | {name: values[name] for name in self.moved_inputs}
-            try:
-                yield
-            finally:
-                self.inputs = given
+            yield
+        finally:
+            self.inputs = given
+            restore()
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""

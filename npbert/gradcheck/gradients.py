@@ -5,7 +5,7 @@ within it, and in their lists and dicts. Gradients are the arrays that backward 
 object. For each variable, the first that holds:
 
 1. Its gradient is the array that `grads` names (None: a constant).
-2. An input: the part of backward's result at its place (`places.py`).
+2. An input: the part of backward's result at its place (`Form.places_of`).
 3. The only written array that is named for it, in the same object: dW, grad_W, W_grad, dLdW, or W in another dict or
    list.
 4. A parameter that y depends on: the only other written array of its shape, in the same object; or its own change, if
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, Kept, is_number, plain
+from npbert.gradcheck.forms import Form, is_number, plain
 from npbert.gradcheck.forward import check_written
 from npbert.gradcheck.inputs import as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import (
@@ -37,7 +37,6 @@ from npbert.gradcheck.paths import (
     snapshot,
     values_at,
 )
-from npbert.gradcheck.places import place_of_loss, places_of
 from npbert.gradcheck.report import GradientError
 
 Grads = Mapping[str, str | None]
@@ -49,7 +48,7 @@ _MOST_NAMED = 6
 
 class Seen(NamedTuple):
     """A forward and a backward: y, all values after them by path, the arrays that backward wrote, and the input of each
-    part of its result (`places_of`)."""
+    part of its result (`Form.places_of`)."""
 
     y: Any
     after: Values
@@ -65,19 +64,19 @@ def find(form: Form, grads: Grads, wrt: Sequence[str]) -> None:
     errors of forward, and of an object's backward."""
     if unknown := set(wrt) - form.inputs().keys():
         raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.inputs())}")
-    chosen = {name: value for name, value in form.arguments.items() if name in wrt and is_number(value)}
+    chosen = {name: np.array(form.arguments[name], float) for name in wrt if is_number(form.arguments.get(name))}
     if chosen:
-        form.take(form.arguments | {name: np.array(value, float) for name, value in chosen.items()})
+        form.take(form.arguments | chosen)
     able = {name: value for name, value in form.values.items() if is_float_array(value) and not form.is_in_dict(name)}
-    form.gradients, form.is_read = dict.fromkeys(wrt or able, ()), False
+    form.gradients = dict.fromkeys(wrt or able)
     seen = _seen(form, wrt)
     if seen is None:
         return  # the check reports the error of backward, or how many gradients it wants
     left, used = _moved_alone(form, seen)
     pairs, constants = _pairs(able, left, seen, used, grads)
     parameters = {path: paths for path, paths in pairs.items() if path in left}
-    dropped = form.inputs().keys() - (wrt or pairs)
-    form.gradients, form.is_read = {path: paths for path, paths in pairs.items() if path not in dropped}, True
+    others = form.inputs().keys() - (wrt or pairs)
+    form.gradients = {path: paths for path, paths in pairs.items() if path not in others}
     constants = [name for name in able if name not in (*form.gradients, *form.numbers)] + constants
     form.note = _note(parameters, constants)
     form.values |= {path: left[path] for path in parameters}
@@ -87,13 +86,15 @@ def find(form: Form, grads: Grads, wrt: Sequence[str]) -> None:
 def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     """Return what a forward and a backward do; None if backward raises without an object, or its result has another
     number of gradients, which the check reports."""
-    kept = _ran(form)
+    with told("forward"):
+        kept = form.ran()
     form.hold(kept.thing)
     if isinstance(kept.y, tuple) and not form.takes_dy:
-        form.loss = place_of_loss(form, kept.y)
-    kept = _ran(form)
+        form.loss = form.place_of_loss(kept.y)
+    kept = form.ran()
     check_written("forward", kept.y)
-    before = snapshot(values_at(kept.thing))
+    held = values_at(kept.thing)
+    before = snapshot(held)
     dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
     try:
         with told("backward"):
@@ -102,20 +103,19 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
         if form.thing is None and not isinstance(error.__cause__, NotImplementedError):
             return None
         raise
-    as_before = {path: value for path, (value, _) in before.items() if path not in changed(before)}
-    written = {path: value for path, value in after.items() if is_numeric(value) and value is not as_before.get(path)}
+    filled = changed(before)
+    written = {
+        path: value
+        for path, value in after.items()
+        if is_numeric(value) and (path in filled or value is not held.get(path))
+    }
     if not written:
         check_written("backward", returned)
     if form.may_ignore_dy and not np.ndim(kept.y):
-        again, _ = form.undone(2.0 * dy, _ran(form))
+        again, _ = form.undone(2.0 * dy, form.ran())
         form.takes_dy = not all(map(np.array_equal, as_tuple(again), as_tuple(returned)))
-    places = places_of(form, kept.y, returned, wrt)
+    places = form.places_of(kept.y, returned, wrt)
     return None if places is None else Seen(kept.y, after, written, places)
-
-
-def _ran(form: Form) -> Kept:
-    with told("forward"):
-        return form.ran(list(form.values.values()))
 
 
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
@@ -127,10 +127,10 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):
             other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
-            kept = form.ran(list(form.values.values()), {id(value): np.copy(other)})
-            now_there: Any = other if path in given else values_at(kept.thing).get(path)
+            kept = form.ran(others={id(value): np.copy(other)})
+            is_left = path in given or np.array_equal(values_at(kept.thing).get(path, ()), other)
             is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
-            if np.array_equal(now_there, other) and (is_used or path not in seen.written):
+            if is_left and (is_used or path not in seen.written):
                 if path in held and path in form.values:
                     raise ValueError(f"{path} is an input of forward and an array of the object, wanted other names")
                 left[path] = value
@@ -162,19 +162,18 @@ def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads
         elif path in used or named:
             unnamed[path] = value
     free = {path: value for path, value in free.items() if not any(path in paths for paths in found.values())}
-    constants = _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
+    _by_shape(unnamed, free, {owner_of(path) for path in found if path in used}, found, seen.after)
     pairs = Pairs()
     for path, value in once((path, variables[path]) for path in variables if path in found):
         paths = [each for other in found if variables[other] is value for each in found[other]]
         returned = [each for each in paths if each.startswith("returned")]  # it includes the others
         pairs[path] = tuple(_summed(_once(returned or paths, seen.after), seen.after))
-    return pairs, constants
+    return pairs, [path for path in unnamed if path not in found]
 
 
-def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> list[str]:
-    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. Returns the
-    constants."""
-    constants = list[str]()
+def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, list[str]], after: Values) -> None:
+    """Add the gradients of these variables: the only other array of the shape; or none, as it is missing. The others
+    are constants."""
     for path, value in unnamed.items():
         like, twins = (_alike(path, value, among) for among in (free, unnamed))
         if like and len(like) == len(twins) == 1:
@@ -186,9 +185,6 @@ def _by_shape(unnamed: Values, free: Values, owners: set[str], found: dict[str, 
             )
         elif owner_of(path) in owners or any(is_named_for(each, path) for each in after if each != path):
             found[path] = []
-        else:
-            constants.append(path)
-    return constants
 
 
 def _once(paths: Iterable[str], values: Values) -> list[str]:

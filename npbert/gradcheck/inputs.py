@@ -54,8 +54,8 @@ def different(value: Any) -> Any:
 
     def another(array: np.ndarray) -> np.ndarray:
         if array.dtype.kind == "f":
-            return np.asarray(array * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
-        is_ascending = array.ndim == 0 or (array.ndim == 1 and (np.diff(array) >= 0).all())
+            return np.asarray(array * 1.5 + np.resize([1, 2, 3], array.shape))
+        is_ascending = array.ndim < 2 and (np.diff(array.ravel()) >= 0).all()
         return array if is_ascending else np.roll(array, 1, axis=0)
 
     if isinstance(value, Sequences):
@@ -84,20 +84,19 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
     """Return a function's argument names; with `required`, only those without a default."""
     try:
         parameters = inspect.signature(_unwrapped(function)).parameters.values()
-    except (TypeError, ValueError):  # no signature, as of a ufunc
+    except (TypeError, ValueError):  # no signature, as of a ufunc, or no names in it
         return []
     named = [one for one in parameters if one.kind <= one.POSITIONAL_OR_KEYWORD]
     return [one.name for one in named if not required or one.default is one.empty]
 
 
 def _unwrapped(function: Any) -> Any:
-    """Return the function within a decorator's wrapper of any arguments, or else the function itself. Raises: TypeError
-    for a callable object of any arguments."""
+    """Return the function within a decorator's wrapper of any arguments, or else the function itself.
+
+    Raises: ValueError unless such a wrapper has one function; TypeError for a callable object of any arguments."""
     kinds = [one.kind for one in inspect.signature(function).parameters.values()]
     if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
         return function
     functions = filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
-    wrapped = [each for each in functions if each.__code__ is not function.__code__]
-    if len(wrapped) != 1:
-        return function
-    return wrapped[0].__get__(function.__self__) if inspect.ismethod(function) else wrapped[0]
+    (wrapped,) = (each for each in functions if each.__code__ is not function.__code__)
+    return wrapped.__get__(function.__self__) if inspect.ismethod(function) else wrapped

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.core import Layer
 from npbert.gradcheck.calls import WANTED, form_of_functions, form_of_loss, form_of_object, is_stateful
 from npbert.gradcheck.engine import form_of_engine, values_in
-from npbert.gradcheck.exact.arrays import Held, Numbers
+from npbert.gradcheck.exact.arrays import Held
 from npbert.gradcheck.forms import Form, as_array, is_tensor
 from npbert.gradcheck.forward import check_moves
 from npbert.gradcheck.function import ScalarFunction
@@ -43,24 +43,26 @@ def function_of(
     to check.
     """
     with everything_restored(given, *inputs):
-        layer, values = given, inputs
-        if _is_of_engine(given, inputs) or not _has_tape(given):
-            layer = _form(given, inputs)
-            find(layer, grads or {}, wrt)
-            values = mapped(as_array, [*layer.values.values()])
-            check_moves(layer, values)
-        function = ScalarFunction(layer, values, rng, seed)
+        form = _form(given, inputs)
+        if form:
+            find(form, grads or {}, wrt)
+            inputs = mapped(as_array, [*form.values.values()])
+            check_moves(form, inputs)
+        function = ScalarFunction(form or given, inputs, rng, seed)
         if not function.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         yield function
 
 
-def _form(given: Any, inputs: Sequence[Any]) -> Form:
-    """Return the first Form that fits: of an engine, of an object with state, or of functions, by the first of KINDS.
+def _form(given: Any, inputs: Sequence[Any]) -> Form | None:
+    """Return the first Form that fits: of an engine, of an object with state, or of functions, by the first of KINDS;
+    None for a layer of npbert's kind.
 
     Raises: TypeError if none fits."""
     if _is_of_engine(given, inputs):
-        return form_of_engine(given, names_given(given, len(inputs)), inputs)
+        return form_of_engine(given, inputs)
+    if _has_tape(given):
+        return None
     if is_stateful(given):
         return form_of_object(given, inputs)
     parts, rest = as_list(given), list(inputs)
@@ -77,13 +79,14 @@ def _form(given: Any, inputs: Sequence[Any]) -> Form:
 def _has_tape(given: Any) -> bool:
     """True for a layer of npbert's kind. Raises: TypeError for its class, or for a forward without the tape of its
     backward."""
-    name, is_class = getattr(given, "__name__", type(given).__name__), isinstance(given, type)
+    name = getattr(given, "__name__", type(given).__name__)
     forward, backward = (getattr(given, method, None) for method in ("forward", "backward"))
     is_layer = _takes_tape(forward) or isinstance(given, Layer)
-    if is_class and (is_layer or _takes_tape(backward)):
-        raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
-    is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
-    if is_alone and (_takes_tape(backward) or not is_stateful(given)):
+    has_one = is_layer or _takes_tape(backward)
+    if isinstance(given, type):
+        if has_one:
+            raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
+    elif inspect.isroutine(forward) and not is_layer and (has_one or not is_stateful(given)):
         if backward is None:
             raise TypeError(f"{name} has a forward and no backward, wanted both")
         raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
@@ -97,31 +100,29 @@ def _takes_tape(function: Any) -> bool:
 def _is_of_engine(given: Any, inputs: Sequence[Any]) -> bool:
     """True for a function of an engine's values, or a model that holds some. (A function's globals may be
     unrelated.)"""
-    if not callable(given) or isinstance(given, type) or any(map(callable, inputs)):
-        return False
-    holds_nothing = is_stateful(given) or inspect.isfunction(given)
-    return any(values_in(list(inputs) if holds_nothing else [given, *inputs]))
+    held = list(inputs) if is_stateful(given) or inspect.isfunction(given) else [given, *inputs]
+    is_function = callable(given) and not isinstance(given, type) and not any(map(callable, inputs))
+    return is_function and any(values_in(held))
 
 
 def _with_context(owner: Any, inputs: list[Any]) -> Form:
     """PyTorch's and minitorch's: forward(ctx, …) and backward(ctx, d). PyTorch's get tensors."""
     torch: Any = sys.modules.get("torch")
     is_torch = torch is not None and issubclass(owner, torch.autograd.Function)
-    setup = owner.setup_context if "setup_context" in vars(owner) else None
+    setup = vars(owner).get("setup_context")
 
     def tensor(value: Any) -> Any:
-        is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
+        is_array = isinstance(value, np.ndarray | np.floating) and value.dtype != object  # of exact numbers
         return torch.from_numpy(np.array(value)) if is_torch and is_array else value
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         tensors, ctx = mapped(tensor, arguments), _Context(needs_input_grad=(True,) * len(inputs))
         y = owner.forward(*tensors) if setup else owner.forward(ctx, *tensors)
         if setup:
             setup(ctx, tensors, y)
-        return y, ctx
+        return y, lambda dy: owner.backward(ctx, *as_list(mapped(tensor, dy)))
 
-    names = names_given(owner.forward, len(inputs), skip=0 if setup else 1)
-    return Form(names, inputs, run, lambda dy, ctx: owner.backward(ctx, *as_list(mapped(tensor, dy))))
+    return Form(names_given(owner.forward, len(inputs), skip=0 if setup else 1), inputs, run)
 
 
 class _Context(SimpleNamespace):
@@ -151,21 +152,18 @@ def _applied(f: Function, owner: Any, inputs: list[Any]) -> Form:
         made.data, made.requires_grad = value, True
         return made
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
         tensors = list(map(held, arguments))
         y = f(*(tensors if tensor else arguments))
         takes_y = len(asked(owner)) == len(inputs) + 1
-        return y, owner(*tensors, *map(held, as_list(y) if takes_y else []))
+        made = owner(*tensors, *map(held, as_list(y) if takes_y else []))
+        return y, lambda dy: made.apply(dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    def back(dy: Any, kept: Any) -> Any:
-        return owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
-
-    return Form(names_given(f, len(inputs)), inputs, run, back)
+    return Form(names_given(f, len(inputs)), inputs, run)
 
 
 def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
-    constant = getattr(owner, "nondiff_argnums", ())
     kind = type(owner)
     jax_call = kind.__call__
 
@@ -180,16 +178,13 @@ def _with_residuals(owner: Any, inputs: list[Any]) -> Form:
         finally:
             kind.__call__ = jax_call
 
-    def run(_: Any, arguments: list[Any]) -> tuple[Any, Any]:
-        with of_arrays():
-            y, residuals = owner.fwd(*arguments)
-        return y, (*(arguments[position] for position in constant), residuals)
+    @of_arrays()
+    def run(_: Any, arguments: list[Any]) -> tuple[Any, Function]:
+        y, residuals = owner.fwd(*arguments)
+        constants = [arguments[position] for position in getattr(owner, "nondiff_argnums", ())]
+        return y, of_arrays()(lambda dy: owner.bwd(*constants, residuals, dy))
 
-    def back(dy: Any, kept: Any) -> Any:
-        with of_arrays():
-            return owner.bwd(*kept, dy)
-
-    return Form(names_given(owner.fun, len(inputs)), inputs, run, back)
+    return Form(names_given(owner.fun, len(inputs)), inputs, run)
 
 
 KINDS: list[tuple[list[str], Callable[..., Form]]] = [

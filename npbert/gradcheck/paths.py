@@ -27,7 +27,7 @@ def owner_of(path: str) -> str:
 
 def _key(path: str) -> str:
     """Return a value's own name: of an attribute, or of an item."""
-    return path.rpartition(".")[2].rpartition("[")[2].strip('"]')
+    return re.split(r'[."\[\]]+', path.rstrip('"]'))[-1]
 
 
 def is_in_dict(path: str) -> bool:

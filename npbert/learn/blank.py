@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
@@ -32,11 +32,6 @@ def returned(found: Any, what: str = "the gradient") -> Array:
     if found is None:
         raise GradientError(f"the result is None, wanted {what}; add the missing `return`")
     return np.asarray(found)
-
-
-def in_one_row(arrays: Iterable[Any]) -> Array:
-    """Return all their numbers in one array."""
-    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,7 +63,7 @@ class Blank:
     @property
     def name(self) -> str:
         """The name of the class or function, in the file as in the library."""
-        return str(self.right.__name__)
+        return self.right.__name__
 
     @property
     def written(self) -> str:
@@ -105,33 +100,27 @@ class Blank:
         return entries(self.section(section))
 
     def sources(self) -> list[str]:
-        """Return the sources in the file for this blank."""
-        return with_helpers(self._blanked(), self.right)
+        """Return the sources in the file for this blank: the library's, without some methods, and its helpers.
 
-    def _blanked(self) -> str:
-        """Return the library's source with an empty body for the function, and without some methods."""
+        Of the function's body, the given statements stay, below the docstring of the text, as its own has the answer.
+        """
         source = inspect.getsource(self.right)
-        lines = source.splitlines()
-        functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
         for name in self.without:
-            first, last = functions[name].lineno - 1, functions[name].end_lineno or 0
-            lines[first:last] = [""] * (last - first)  # which keeps line numbers
-        node = functions[self.method or self.name]
-        lines[node.body[0].lineno - 1 : node.end_lineno] = self._body(node, lines)
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
-
-    def _body(self, node: ast.FunctionDef, lines: list[str]) -> list[str]:
-        """Return the new lines of a function's body: the docstring of the text, as its own has the answer, the given
-        statements, and a raise."""
-        body, given, text = node.body[1:], self.given, self.section("asked")
-        for number, statement in enumerate(body, 1):
-            if any(word in ast.unparse(statement) for word in _GIVEN):
-                given = max(given, number)
-        given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
+            source = source.replace(inspect.getsource(getattr(self.right, name)), "")
+        function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
+        head, _, body = function.split('"""')
+        indent, text = head.rpartition("\n")[2], self.section("asked")
         end = "\n" if "\n" in text else ""
-        indent = " " * (node.col_offset + 4)
-        docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
-        return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
+        statements = enumerate(ast.parse(textwrap.dedent(body)).body)
+        given = [each for n, each in statements if n < self.given or any(word in ast.unparse(each) for word in _GIVEN)]
+        blanked = [
+            head.rstrip(),
+            textwrap.indent(f'"""{text}{end}"""', indent),
+            *body.splitlines()[1 : given[-1].end_lineno if given else 1],
+            f'{indent}raise NotImplementedError("{self.written.rpartition(".")[2]} is yours to write")\n',
+        ]
+        source = source.replace(function, "\n".join(blanked))
+        return with_helpers(re.sub(r"\n{3,}", "\n\n", source), self.right)
 
     def shown(self, text: str, place: str) -> list[str]:
         """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
@@ -140,11 +129,13 @@ class Blank:
         library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.right))
         where = self.right.__module__.replace(".", "/")
         called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
-        both = (
+        shown = [
             _titled(f"{self.written}, yours ({place})", own),
             _titled(f"{self.name}, the library's ({where}.py)", library),
-        )
-        return [*both, *([f"In plain NumPy: {'; '.join(called)}."] if called else [])]
+        ]
+        if called:
+            shown.append(f"In plain NumPy: {'; '.join(called)}.")
+        return shown
 
 
 def _titled(title: str, source: str) -> str:

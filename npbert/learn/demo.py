@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import DTypeLike
-from npbert.core import Layer, Tape, named_parts
+from npbert.core import Tape, named_parts
 from npbert.data import (
     collate,
     draw_pairs,
@@ -26,6 +26,7 @@ from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
+DIALOGUE = load_dialogue(9)
 OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
 """The parts of training that are not layers, by name."""
 
@@ -50,12 +51,12 @@ def run(right: list[tuple[Exercise, Path]], say: Callable[[str], None]) -> int:
 
 
 def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:
-    """Return the learner's classes and functions by name, from files without errors."""
-    found = {}
-    for exercise, path in files:
-        module = load(path, read_text(path))
-        found.update({blank.name: getattr(module, blank.name) for blank in exercise.blanks})
-    return found
+    """Return the learner's classes and functions by name, each from a module of its own, of files without errors."""
+    return {
+        blank.name: getattr(load(path, read_text(path)), blank.name)
+        for exercise, path in files
+        for blank in exercise.blanks
+    }
 
 
 def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
@@ -63,7 +64,7 @@ def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
     used = own.keys() & OTHERS.keys()
     for _, part in named_parts(model):
         name = type(part).__name__
-        if isinstance(part, Layer) and name in own:
+        if name in own:
             part.__class__ = own[name]
             used.add(name)
     return [name for name in own if name in used]
@@ -74,7 +75,7 @@ def make_model(
 ) -> BertForPreTraining:
     """Return a small BERT for the toy dialogue. In float64 a NumPy scalar in a learner's backward does not matter."""
     config = BertConfig(
-        vocab_size=len(load_dialogue(9).vocabulary),
+        vocab_size=len(DIALOGUE.vocabulary),
         hidden_size=width,
         num_hidden_layers=layers,
         num_attention_heads=2,
@@ -99,15 +100,15 @@ def train(
 
     own: the learner's parts by name, instead of OTHERS. Raises: errors of the learner's code; TapeError.
     """
-    parts, dialogue, parameters = {**OTHERS, **own}, load_dialogue(9), model.parameters()
+    parts, parameters = {**OTHERS, **own}, model.parameters()
     optimizer, losses = parts["AdamW"](parameters), list[float]()
     for step in range(steps):
         examples = []
-        for pair in draw_pairs(len(dialogue.lines), BATCH, rng):
-            whole = join_lines(dialogue, pair)
-            masked, labels = parts["mask_words"](whole.input_ids, dialogue.vocabulary, rng)
+        for pair in draw_pairs(len(DIALOGUE.lines), BATCH, rng):
+            whole = join_lines(DIALOGUE, pair)
+            masked, labels = parts["mask_words"](whole.input_ids, DIALOGUE.vocabulary, rng)
             examples.append(replace(whole, input_ids=masked, labels=labels))
-        batch = collate(examples, pad_id=dialogue.vocabulary.pad_id)
+        batch = collate(examples, pad_id=DIALOGUE.vocabulary.pad_id)
         model.zero_grad()
         tape = Tape(rng)
         losses.append(model.loss(batch, tape).mlm_loss)
@@ -123,9 +124,7 @@ def train(
 
 def count_guessed(model: Any) -> tuple[int, int]:
     """Return how many words of the dialogue are guessed, with each word masked in turn; and the number of words."""
-    dialogue = load_dialogue(9)
-    vocabulary, words = dialogue.vocabulary, np.concatenate(dialogue.lines)
-    lines = (join_pair(line, None, vocabulary) for line in dialogue.lines)
-    examples = [example for line in lines for example in mask_each_word(line, vocabulary)]
-    guesses = model(collate(examples, pad_id=vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
-    return int((guesses == words).sum()), len(words)
+    lines = (join_pair(line, None, DIALOGUE.vocabulary) for line in DIALOGUE.lines)
+    examples = [example for line in lines for example in mask_each_word(line, DIALOGUE.vocabulary)]
+    guessed, _ = model.loss(collate(examples, pad_id=DIALOGUE.vocabulary.pad_id)).counts_right
+    return guessed, len(examples)

@@ -83,5 +83,5 @@ def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     head, _, task = found[""].partition("\n\n")
     title, chapter = head.splitlines()
     with_text = tuple(replace(blank, text=found) for blank in blanks)
-    hints, imports = tuple(found["hints"].split("\n\n")), found["imports"]
-    return Exercise(slug, number, title, chapter, task, imports, hints, with_text)
+    hints = tuple(found["hints"].split("\n\n"))
+    return Exercise(slug, number, title, chapter, task, found["imports"], hints, with_text)

@@ -1,13 +1,12 @@
 """attempt: runs a learner's code, and returns the verdict on the exception that stops it, with advice: most of it is in
 exercises/every.txt."""
 
-import linecache
+import inspect
 import re
 import sys
-import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,19 +41,18 @@ def failure_of(
     given: functions in them that the learner did not write; it names the line that called these
     advice: of the exercise, by a pattern of the error
     """
-    if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
+    if error.__cause__ and _place_of(error.__cause__, files, given):  # the check wrapped it
         error = error.__cause__
-    frame, line = _place_of(error, files, given)
-    where, code, shapes, known = "The code", "", "", list[str]()
+    place = _place_of(error, files, given)
+    where, line, code, shapes, known = "The code", 0, "", "", list[str]()
     message = " ".join(str(error)[:_MOST_OF_A_MESSAGE].split()) or "no message"
     if "gufunc" in message or "remapped shapes" in message:
         message = "the shapes do not fit"
-    if frame is not None:
-        file, known = frame.f_code.co_filename, [*frame.f_locals, *frame.f_globals]
-        where = f"Line {line} of {file}" if len(files) > 1 else f"Line {line}"
-        linecache.checkcache(file)
-        code = linecache.getline(file, line).strip()
-        shapes = visible_shapes(frame.f_locals, code)
+    if place:
+        line, names = place.lineno, place.frame.f_locals
+        where = f"Line {line} of {place.filename}" if len(files) > 1 else f"Line {line}"
+        code = "".join(place.code_context or "").strip()
+        shapes, known = visible_shapes(names, code), [*names, *place.frame.f_globals]
     kind = type(error).__name__
     helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", known, advice)
     if isinstance(error, NotImplementedError) and code.startswith("raise"):
@@ -67,11 +65,11 @@ def failure_of(
     return Verdict(f"{where} stops with {kind}: {message}").because_of(shown, helps, arrays)
 
 
-def _place_of(error: BaseException, files: tuple[str, ...], given: Collection[str]) -> tuple[FrameType | None, int]:
+def _place_of(error: Any, files: tuple[str, ...], given: Collection[str]) -> inspect.FrameInfo | None:
     """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
-    places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
-    own = [each for each in places if each[0].f_code.co_name not in given]
-    return [(None, 0), *places, *own][-1]
+    places = [each for each in inspect.getinnerframes(error.__traceback__) if each.filename in files]
+    own = [each for each in places if each.function not in given]
+    return [None, *places, *own][-1]
 
 
 def load(path: Path, text: str) -> ModuleType | Verdict:
@@ -85,19 +83,16 @@ def load(path: Path, text: str) -> ModuleType | Verdict:
 def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
     `code` first."""
-    seen = dict(variables)
-    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
-        seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    shown = {
-        name: getattr(value, "shape", None)
-        for name, value in seen.items()
-        if isinstance(value, np.ndarray | None) and not name.startswith("__")
-    }
-    names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
-    return ", ".join(f"{name} {shown[name]}" for name in names[:_MOST_SHAPES])
+    parts = getattr(variables.get("self"), "__dict__", {})
+    seen = {**variables, **{f"self.{name}.value": getattr(part, "value", ...) for name, part in parts.items()}}
+    arrays = [
+        name for name, value in seen.items() if isinstance(value, np.ndarray | None) and not name.startswith("__")
+    ]
+    arrays.sort(key=lambda name: re.search(rf"\b{name}\b", code) is None)
+    return ", ".join(f"{name} {getattr(seen[name], 'shape', None)}" for name in arrays[:_MOST_SHAPES])
 
 
-def help_with(error: BaseException, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
+def help_with(error: Any, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
     """Return advice, or "".
 
     said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
@@ -109,7 +104,7 @@ def help_with(error: BaseException, said: str, known: Sequence[str], advice: Map
             return match.expand(text)
     if isinstance(error, AttributeError):
         return _did_you_mean(error.name or "", dir(error.obj))
-    return _missing(error.name or "", known) if type(error) is NameError else ""
+    return _missing(error.name or "", known) if is_name else ""
 
 
 def _missing(name: str, known: Sequence[str]) -> str:

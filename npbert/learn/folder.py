@@ -41,10 +41,12 @@ def exercise_of(name: str) -> Exercise:
 
     Raises: ValueError for an unknown exercise.
     """
-    stem, known = Path(name).name.removesuffix(".py"), dict[str, Exercise]()
-    for each in ALL.values():
-        names = each.code, each.slug, each.file_name.removesuffix(".py"), *(blank.name for blank in each.blanks)
-        known |= dict.fromkeys(map(str.lower, names), each)
+    stem = Path(name).name.removesuffix(".py")
+    known = {
+        other.lower(): each
+        for each in ALL.values()
+        for other in (each.code, each.slug, Path(each.file_name).stem, *(blank.name for blank in each.blanks))
+    }
     exercise = known.get(stem.zfill(2).lower())
     if exercise is None:
         raise ValueError(f"EXERCISE is {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")

@@ -16,10 +16,11 @@ import inspect
 import itertools
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from npbert.gradcheck.explain.repair import Mending
 from npbert.gradcheck.explain.trial import Sample, is_number, quiet
 from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
-from npbert.learn.blank import Blank, Numbers
+from npbert.learn.blank import Blank
 from npbert.learn.failure import failure_of
 from npbert.learn.layer import broken_promise
 from npbert.learn.verdict import Verdict, are_right, numbered, sentence
@@ -40,7 +41,11 @@ from npbert.learn.verdict import Verdict, are_right, numbered, sentence
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
-_SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
+_SITUATIONS = (
+    "",
+    *(f"This happens where {words}; otherwise it is right." for words, _ in VARIATIONS[1:]),
+    "This happens when nothing is dropped; otherwise it is right.",
+)
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
     "forward returns wrong numbers, but was right in the original file.",
@@ -53,31 +58,32 @@ _OF_ANY = "shape", "factor", "not finite"
 
 
 class Comparison:
-    """samples: a seed each, with the right numbers, those of the library. function: the learner's.
+    """The numbers of an answer, compared with the library's at each seed.
 
-    At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
-    of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
-    the check before the numbers were complete; and broken, the first of the check on complete numbers.
+    first: the first seed with a mistake, if there is one. wrong: by the name of each wrong or missing array, in order,
+    the learner's (or None) and the right one, at its first wrong seed. stopped: the first error of the learner's code,
+    or of the check before the numbers were complete. broken: the first of the check on complete numbers.
     """
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
         self.blank, self.file = blank, str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
-        self.samples = list[Sample]()
-        self.given, self.wrong = list[Numbers](), list[set[str]]()
+        self.samples, self.wrong = list[Sample](), dict[str, tuple[Any, Any]]()
         self.first: int | None = None
         self.stopped: BaseException | None = None
         self.broken: GradientError | None = None
-        for k, (seed, right) in enumerate(zip(blank.seeds, blank.right_numbers, strict=True)):
+        for seed, right in zip(blank.seeds, blank.right_numbers, strict=True):
             rounding = blank.tolerance * max(map(magnitude, right.values()))  # relative to the largest number
             sample = Sample(partial(blank.run, self.thing, seed), right, dict.fromkeys(right, rounding))
-            numbers, error = sample.numbers()
-            missing = right.keys() - numbers.keys()
             self.samples.append(sample)
-            self.given.append(numbers)
-            self.wrong.append(sample.wrong(numbers) | missing)
-            if self.first is None and (error or self.wrong[k]):
-                self.first = k
+            given, error = sample.numbers()
+            missing = right.keys() - given.keys()
+            wrong = {*self.wrong, *sample.wrong(given), *missing}
+            self.wrong = {
+                name: self.wrong.get(name, (given.get(name), number)) for name, number in right.items() if name in wrong
+            }
+            if self.first is None and (error or wrong):
+                self.first = seed
             if isinstance(error, GradientError) and not missing:
                 self.broken = self.broken or error
             else:
@@ -89,32 +95,27 @@ class Comparison:
         given = vars(self.blank.right).keys() - {self.blank.method}
         return failure_of(self.stopped or self.broken, self.file, given=given, advice=self.blank.entries("advice"))
 
-    def all_wrong(self) -> list[str]:
-        """The names that are wrong at some seed, in order."""
-        return [name for name in self.samples[0].right if any(name in wrong for wrong in self.wrong)]
-
 
 def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     """Return the verdict on the answer in this file, or None if it is right. Raises: as Blank.prove."""
     compared = Comparison(blank, module)
     if compared.first is None:
         return blank.prove(module)
-    stopped, broken = compared.stopped, compared.broken
-    is_refused = broken is not None and not isinstance(broken, PromiseError) and bool(compared.all_wrong())
-    if stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+    stopped = compared.stopped
+    is_refused = not isinstance(compared.broken, PromiseError | None) and compared.wrong
+    if stopped is None and compared.wrong.keys() & blank.fixed:
         verdict = _DAMAGED
     elif isinstance(stopped, NotImplementedError) or (stopped is None and is_refused):  # no check accepts the gradients
         verdict = compared.failure
     else:
         with contextlib.suppress(AttributeError):  # Windows
             signal.setitimer(signal.ITIMER_PROF, 0)  # the search counts rounds of loops
-        findings = tuple(findings_of(compared))
+        findings = findings_of(compared)
         verdict = _with_findings(compared, findings) if stopped is None else _of_exception(compared, findings)
-    situation = _SITUATIONS[blank.seeds[compared.first] // 2]
-    return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
+    return verdict.because_of(_SITUATIONS[compared.first // 2])
 
 
-def _of_exception(compared: Comparison, findings: tuple[Finding, ...]) -> Verdict:
+def _of_exception(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the exception, with the lines whose edits make the code run, unless its own line is one of them."""
     lines = [f"line {line}" for line in sorted({each.line for each in findings if each.is_edit})]
     is_there = any(f"{line} " in compared.failure.says.lower() for line in lines)
@@ -131,20 +132,20 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     verdicts = []
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
-        reasons = _reasons(compared.blank, sorted(finding.names))
+        reasons = _reasons(compared.blank, finding.names)
         verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
     explained = {name for each in edits for name in each.names}
-    left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
+    left = [name for name in compared.wrong if name not in explained and not ("." in name and explained)]
+    left = [name for name in left if compared.wrong[name][0] is not None] or ([] if edits else left)
     if left:
         verdicts.append(_of_numbers(compared, left, places))
-    if compared.broken and not compared.all_wrong():
+    if compared.broken and not compared.wrong:
         promise = broken_promise(compared.failure.says)
-        verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
+        verdicts, places = verdicts or [promise], [promise.because, *places]
     return replace(numbered(verdicts), findings=(*edits, *others)).because_of(*places)
 
 
-def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
+def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
     """Return the reason for these names together, or else those for each."""
     reasons = blank.entries("reasons")
     together = ", ".join(sorted(names))
@@ -154,22 +155,22 @@ def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
 def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str]) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
-    right = [name for name in compared.samples[0].right if name not in (*compared.all_wrong(), *compared.blank.fixed)]
+    not_told = *compared.wrong, *compared.blank.fixed
+    right = [name for name in compared.samples[0].right if name not in not_told]
     return Verdict(first).because_of(*places, *others, *_reasons(compared.blank, names), are_right(right))
 
 
 def fact_of(compared: Comparison, name: str) -> str:
     """Return what is wrong with an array, at its first wrong seed."""
-    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
-    one, right = compared.given[k].get(name), compared.samples[k].right[name]
+    one, right = compared.wrong[name]
     if one is None:
         return f"{name} is missing"
     if not is_number(one):
-        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        real = ". Of complex numbers, .real and .imag are real" * np.iscomplexobj(one)
         return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
-    is_gradient = re.fullmatch(r"d\w+", name) is not None
+    is_gradient = re.fullmatch(r"d\w+", name)
     one = np.asarray(one)
-    for kind, text in facts(one, right, name[1:] if is_gradient else name):
+    for kind, text in facts(one, right, name[1:]):
         if is_gradient or kind in _OF_ANY:
             return f"{name} {text}"
     return f"{name} {example(one, right)}"
@@ -183,8 +184,8 @@ def findings_of(compared: Comparison) -> list[Finding]:
     try:
         code = Code.of(compared.function)
         plain = Code.parsed(plain_text, code.scope) if plain_text else None
-        methods = [each for each in vars(compared.thing).values() if inspect.isfunction(each)]
-        forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
+        others = [each for each in vars(compared.thing).values() if each is not compared.function]
+        forward = "".join(map(inspect.getsource, filter(inspect.isfunction, others)))
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     # The likeliest first: a slip, a line, something left out, several lines; then again without the edits that led
@@ -197,8 +198,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     unread = sorted(_parameters_read(plain) - _parameters_read(code) - {"self"}) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
     found += itertools.islice(own.suspects(), 1)
-    wrong = set(compared.all_wrong())
-    return [replace(each, subject=_briefly(each.names, wrong)) for each in found]
+    return [replace(each, subject=_briefly(each.names, compared.wrong)) for each in found]
 
 
 def _parameters_read(code: Code) -> set[str]:
@@ -208,9 +208,9 @@ def _parameters_read(code: Code) -> set[str]:
     return {each.arg for each in function.args.args} & {name.id for each in body for name in names_in(each)}
 
 
-def _briefly(names: set[str], wrong: set[str]) -> str:
+def _briefly(names: set[str], wrong: Collection[str]) -> str:
     """Return the wrong ones of these names, or all; for gradients inside a part, `the gradients of attention`."""
-    names = names & wrong or names
+    names = names.intersection(wrong) or names
     inside = {name for name in names if "." in name}
     parts = {f"the gradients of {name.partition('.')[0].split()[-1]}" for name in inside}
     return ", ".join(sorted(names - inside or parts))

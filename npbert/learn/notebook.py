@@ -3,7 +3,6 @@
 import ast
 import re
 import tempfile
-from collections import defaultdict
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,7 +11,7 @@ from npbert.display import Text, titled, with_title
 from npbert.io import write_text
 from npbert.learn import printing
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import EXERCISES
+from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, sentence
@@ -31,7 +30,7 @@ class Magic:
 
     def __init__(self, ipython: Any) -> None:
         self._ipython, self._folder = ipython, tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(status=NOT_BEGUN))
+        self._verdicts = dict.fromkeys(ALL, Verdict(status=NOT_BEGUN))
 
     def exercise(self, line: str, cell: str | None = None) -> Text:
         """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, checked in
@@ -43,25 +42,24 @@ class Magic:
         %exercise show 02     compares your right answer with the library's
         """
         try:
-            return self._run(line.split(), cell)
+            return self._run(line.strip(), cell)
         except ValueError as error:
             return titled(sentence(str(error)), _HOW)
 
-    def _run(self, words: list[str], cell: str | None) -> Text:
-        if not words and cell is None:
+    def _run(self, line: str, cell: str | None) -> Text:
+        if not line and cell is None:
             rows = [printing.line(each, self._verdicts[each.number]) for each in EXERCISES.values()]
             return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
-        command = words.pop(0) if words[:1] in (["hint"], ["show"]) else ""
-        if not words:
+        ((command, name, number),) = re.findall(r"^((?:hint|show)(?!\S)|)\s*(\S*)\s*(\S*)", line)
+        if not name:
             example = "%exercise 02" if cell is None else "%%exercise 02"
             raise ValueError(f"the exercise is missing, wanted its number, such as {example}")
-        exercise = exercise_of(words[0])
+        exercise = exercise_of(name)
         path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]
         if command == "hint":
-            number = words[1] if words[1:] else "1"
-            if number not in ("1", "2", "3", "4"):
+            if number not in ("", "1", "2", "3", "4"):
                 raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-            return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
+            return with_title(printing.hint(exercise, int(number or 1), lambda: verdict, _COMMAND))
         if command == "show" and verdict.status != RIGHT:
             return titled("The answer of the library is shown once yours is right.")
         if command == "show":

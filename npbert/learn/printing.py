@@ -4,7 +4,6 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from npbert.gradcheck.explain.finding import describe_all, describe_edit
@@ -78,8 +77,8 @@ def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], comman
 def indented(text: str, by: str = "  ") -> str:
     """Return the text indented and filled to the terminal's width. Lines with an indent stay as they are."""
     width = min(shutil.get_terminal_size().columns, WIDEST) - len(by)
-    fill = partial(textwrap.fill, width=width, break_on_hyphens=False, break_long_words=False)
-    return textwrap.indent(re.sub(r"(?m)^\S.*(\n\S.*)*", lambda lines: fill(lines[0]), text), by)
+    wrapper = textwrap.TextWrapper(width, break_on_hyphens=False, break_long_words=False)
+    return textwrap.indent(re.sub(r"(?m)^\S.*(\n\S.*)*", lambda lines: wrapper.fill(lines[0]), text), by)
 
 
 def show(exercise: Exercise, path: Path) -> str:

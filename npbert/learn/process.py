@@ -52,14 +52,13 @@ class Printed(io.StringIO):
 
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
     """Return the verdict on the file. Raises: OSError if no process can be started."""
-    more = {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    given = exercise.number, str(path.resolve()), computing, waiting
+    paths = [*sys.path, str(Path(__file__).parents[2])]
+    code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
     with tempfile.TemporaryFile() as output:
-        given = exercise.number, str(path.resolve()), computing, waiting
-        paths = [*sys.path, str(Path(__file__).parents[2])]
-        code = f"import sys; sys.path[:] = {paths}; from npbert.learn.process import run; run{given}"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
-            env={**os.environ, **more},
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,
@@ -76,7 +75,8 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
         said = output.read().decode(errors="replace")
     if said.startswith("{"):
         values = json.loads(said)
-        return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
+        findings = [Finding(**each) for each in values.pop("findings")]
+        return Verdict(**values, findings=findings)
     if said:
         return _endless(path, said)
     return Verdict(f"Running the file crashed (status {process.returncode}).")
@@ -100,23 +100,15 @@ def run(number: int, path: str, computing: float, waiting: float) -> NoReturn:
     output = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the learner's code writes
     faulthandler.dump_traceback_later(waiting, exit=True, file=output)
-    with contextlib.suppress(AttributeError):  # Windows
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows; or less memory is allowed already
         faulthandler.register(signal.SIGPROF, file=output, chain=True)
         signal.setitimer(signal.ITIMER_PROF, computing)
-    _limit_memory()
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, resource.getrlimit(resource.RLIMIT_AS)[1]))
     verdict = judge_file(ALL[number], Path(path))
     os.write(output, json.dumps(asdict(verdict)).encode())
     os._exit(0)  # the learner's threads may still run
-
-
-def _limit_memory() -> None:
-    """Limit the memory of this process, if the system can."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # not on Windows
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
 def judge_file(exercise: Exercise, path: Path) -> Verdict:
@@ -124,8 +116,12 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     printed = Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
-    says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return replace(verdict, says=says, because=because, printed=said)
+    return replace(
+        verdict,
+        says=printable(verdict.says),
+        because=printable(verdict.because),
+        printed=printable(printed.getvalue()),
+    )
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:
@@ -159,5 +155,5 @@ def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     if not wrong:
         return Verdict(status=RIGHT)
     others = [text for each in wrong[1:] for text in (each.says, each.because)]
-    findings = tuple(finding for each in wrong for finding in each.findings)
+    findings = [finding for each in wrong for finding in each.findings]
     return replace(wrong[0], findings=findings).because_of(*others, are_right(right))

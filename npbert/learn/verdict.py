@@ -19,7 +19,7 @@ class Verdict:
 
     says: str = ""
     because: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: Sequence[Finding] = ()
     status: str = WRONG
     printed: str = ""
 

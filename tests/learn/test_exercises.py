@@ -10,7 +10,7 @@ from operator import itemgetter
 import pytest
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.replacing import in_place_of
+from npbert.gradcheck.restoring import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.failure import attempt, load

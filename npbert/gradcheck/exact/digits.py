@@ -7,7 +7,6 @@ size of each gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -22,6 +21,7 @@ from npbert.gradcheck.exact.number import Number, World, constant, simplest
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 
 DIGITS = 50
@@ -40,10 +40,10 @@ class Digits(World):
 
     def constant(self, x: float) -> Decimal:
         """Return the exact number of a float."""
-        number = constant(x)
-        ratio = Decimal(number.ratio.numerator) / number.ratio.denominator
-        value = number.sign * (ratio.sqrt() if number.is_root else ratio)
-        return value * _pi().sqrt() ** number.halves_of_pi if number.halves_of_pi else value
+        sign, ratio, is_root, halves = constant(x)
+        value = Decimal(ratio.numerator) / ratio.denominator
+        root = sign * (value.sqrt() if is_root else value)
+        return root * _pi().sqrt() ** halves if halves else root
 
     def inverse(self, value: Decimal) -> Decimal:
         """1/value."""
@@ -82,7 +82,7 @@ class Slope:
         return self
 
 
-def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
+def _series(first: Decimal, ratio: Function) -> Decimal:
     """Return the sum of terms, each ratio(n) times the previous one, until they change no digit."""
     total, term, n = Decimal(0), first, 0
     while total + term != total:
@@ -119,10 +119,10 @@ def _sin(x: Decimal) -> Decimal:
     return _series(x, lambda n: -x * x / (2 * n * (2 * n + 1)))
 
 
-_FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
+_FUNCTIONS: dict[str, Function] = {
     "exp": Decimal.exp,
     "log": Decimal.ln,
-    "sqrt": Decimal.sqrt,
+    "root 2": Decimal.sqrt,
     "erf": _erf,
     "sin": _sin,
     "cos": lambda x: _sin(x + _pi() / 2),
@@ -137,8 +137,8 @@ def decimals(function: ScalarFunction, *, digits: int = DIGITS, backward: bool =
     with localcontext(Context(prec=digits)):
         world = Digits()
         run = run_on_numbers(world, function, backward=backward)
-        if isinstance(run.growth, Slope):  # or 0
-            run.growth.weight += 1
+        end = Slope() + run.growth  # which may be 0
+        end.weight += 1
         for slope in reversed(world.slopes):
             for weight, part in slope.terms:
                 part.weight += weight * slope.weight
@@ -170,11 +170,11 @@ def witnesses(function: ScalarFunction) -> list[Comparison]:
 
 def _factor(said: Array, right: Array) -> str:
     """Return the common factor of `said` to `right`, if it is a short number, or the root of one."""
-    ratios = [s / r for s, r in zip(said.ravel(), right.ravel(), strict=True) if r]
-    if len(ratios) < said.size or max(ratios) - min(ratios) > abs(ratios[0]) * Decimal("1e-30"):
+    ratios = np.ravel(said / right)
+    first, sign = ratios[0], "−" if ratios[0] < 0 else ""
+    if not np.abs(ratios - first).sum() <= abs(first) * Decimal("1e-30"):  # as it is not with ∞ or NaN
         return ""
-    size, sign = abs(ratios[0]), "−" if ratios[0] < 0 else ""
-    number, square = (simplest(Fraction(each), 1e-28) for each in (size, size * size))
+    number, square = (simplest(Fraction(each), 1e-28) for each in (abs(first), first * first))
     if number is not None:
         return f"{sign}{number}"
-    return f"{ratios[0]:.17g}" if square is None else f"{sign}√({square})"
+    return f"{first:.17g}" if square is None else f"{sign}√({square})"

@@ -35,7 +35,7 @@ _INVERSES = {"exp": "log", "log": "exp"}
 class Field(World):
     """Integers modulo P. seed: of all random numbers.
 
-    has_random_roots: True after a root that the field does not have at this point.
+    random_powers: by a number without a root of degree d, the power s^d of the random number s in place of the root.
     """
 
     modulus = P
@@ -44,8 +44,7 @@ class Field(World):
         super().__init__()
         self.rng = random.Random(int(seed))
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
-        self.has_random_roots = False
-        self._powers = dict[int, int]()  # by a with a root s of degree d: s^d, which replaces a
+        self.random_powers = dict[int, int]()
 
     def draw(self) -> int:
         """Return any element of the field."""
@@ -59,16 +58,16 @@ class Field(World):
     @functools.cache
     def constant(x: float) -> Any:
         """Return the element for a float's exact number."""
-        number = constant(x)
-        value = _fraction(number.ratio)
-        root = root_of(value, 2) if number.is_root else value
+        sign, ratio, is_root, halves = constant(x)
+        value = _fraction(ratio)
+        root = root_of(value, 2) if is_root else value
         if root is None:
             return _fraction(Fraction(x))
-        return number.sign * root * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
+        return sign * root * pow(_ROOT_OF_PI, halves, P) % P
 
     def inverse(self, value: int) -> int:
         """Return 1/value. If √value was taken, as a random s, it is s⁻²."""
-        return pow(self._powers.get(value, value), -1, P)
+        return pow(self.random_powers.get(value, value), -1, P)
 
     def function(self, rule: Rule, x: Number) -> int:
         """Return a random number for each argument that keeps these laws: odd and even functions, e^(a + b) = e^a e^b,
@@ -86,11 +85,11 @@ class Field(World):
         return product
 
     def _value(self, rule: Rule, argument: int) -> int:
-        is_flipped = rule.parity != 0 and argument > P // 2
-        key = rule.name, P - argument if is_flipped else argument
-        if key not in self._values:
-            self._remember(rule, key[1])
-        return self._values[key] * (rule.parity if is_flipped else 1) % P
+        if rule.parity and argument > P // 2:
+            return rule.parity * self._value(rule, P - argument) % P
+        if (rule.name, argument) not in self._values:
+            self._remember(rule, argument)
+        return self._values[rule.name, argument]
 
     def _remember(self, rule: Rule, argument: int) -> None:
         """Choose the value of a function, and the values that depend on it by a law."""
@@ -98,10 +97,10 @@ class Field(World):
         value = self.draw() if argument or not rule.parity else 0
         if rule.degree:
             root = root_of(argument, rule.degree)
-            self.has_random_roots |= root is None
-            value = value if root is None else root
-            self._powers[argument] = pow(value, rule.degree, P)
-            values[name, self._powers[argument]] = value
+            if root is None:
+                power = self.random_powers[argument] = pow(value, rule.degree, P)
+                values[name, power] = root = value
+            value = root
         elif name == "exp" and (name, P - argument) in values:
             value = pow(values[name, P - argument], -1, P)
         elif name in ("sin", "cos"):  # with the tangent of half the angle, which is the value

@@ -18,7 +18,7 @@ import math
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,25 @@ def _by_floats(compare: Function) -> Any:
     return compared
 
 
+def _of_two_numbers(operation: Function) -> Any:
+    """Return the operation for any other operand, which becomes a Number; of ±∞ and NaN, that of floats."""
+    name = operation.__name__
+
+    def of_any(number: Number, other: Any) -> Any:
+        if type(other) is Number:
+            return operation(number, other)
+        world, is_summand = Number.world, name in ("__add__", "__sub__") and isinstance(other, float | np.floating)
+        if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:
+            world.dropped.add(abs(float(other)))
+            return number
+        other = as_number(other)
+        if type(other) is Number:
+            return operation(number, other)
+        return other if other is NotImplemented else as_number(float(getattr(operator, name)(number.seen, other)))
+
+    return of_any
+
+
 @dataclass(slots=True)
 class Number:
     """value + tangent · ε.
@@ -83,23 +102,23 @@ class Number:
     root: ClassVar[Function]
     """As exp, tanh and others, methods from `rules.py`."""
 
-    def __add__(self, other: Any) -> Any:
-        if type(other) is not Number:
-            return _mixed(operator.add, self, other)
+    @_of_two_numbers
+    def __add__(self, other: Number) -> Number:
         a, b, modulus = self.seen, other.seen, Number.world.modulus
         value, tangent = (self.value + other.value) % modulus, (self.tangent + other.tangent) % modulus
         return Number(value, tangent, a + b, self.error + other.error + abs(a) + abs(b), ((self, 1), (other, 1)))
 
-    def __sub__(self, other: Any) -> Any:
-        return self + (-other if type(other) is Number else -1 * other)  # a truth value has no −
+    @_of_two_numbers
+    def __sub__(self, other: Number) -> Any:
+        return self + -other
 
-    def __mul__(self, other: Any) -> Any:
-        if type(other) is not Number:
-            return _mixed(operator.mul, self, other)
-        a, b, modulus = self.seen, other.seen, Number.world.modulus
-        tangent = (self.value * other.tangent + self.tangent * other.value) % modulus
-        error = abs(a) * other.error + abs(b) * self.error + abs(a * b)
-        return Number(self.value * other.value % modulus, tangent, a * b, error)
+    @_of_two_numbers
+    def __mul__(self, other: Number) -> Number:
+        return Number(*product(self, other))
+
+    @_of_two_numbers
+    def __truediv__(self, other: Number) -> Any:
+        return self * other.reciprocal()
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -113,11 +132,6 @@ class Number:
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
-
-    def __truediv__(self, other: Any) -> Any:
-        if type(other) is not Number:
-            return _mixed(operator.truediv, self, other)
-        return self * other.reciprocal()
 
     def __rtruediv__(self, other: Any) -> Any:
         return self.reciprocal() * other
@@ -179,16 +193,12 @@ class NonFinite(float):
     """
 
 
-def _mixed(operation: Function, number: Number, other: Any) -> Any:
-    """Return the operation on a Number and another operand."""
-    world, is_summand = Number.world, operation is operator.add and isinstance(other, float | np.floating)
-    if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:
-        world.dropped.add(abs(float(other)))
-        return number
-    other = as_number(other)
-    if type(other) is Number:
-        return operation(number, other)
-    return other if other is NotImplemented else as_number(float(operation(number.seen, other)))
+def product(x: Any, y: Any, multiply: Function = operator.mul, length: int = 1) -> Outputs:
+    """Return the parts of x y, for two Numbers, or for the Components of two matrices whose sums have this length."""
+    a, b, modulus = abs(x.seen), abs(y.seen), Number.world.modulus
+    tangent = multiply(x.value, y.tangent) + multiply(x.tangent, y.value)
+    error = multiply(a * length + x.error, b) + multiply(a, y.error)
+    return multiply(x.value, y.value) % modulus, tangent % modulus, multiply(x.seen, y.seen), error
 
 
 def as_number(x: Any) -> Any:
@@ -196,13 +206,12 @@ def as_number(x: Any) -> Any:
     exact constant."""
     if type(x) is Number:
         return x
-    if isinstance(x, float | np.floating):
-        if not math.isfinite(x):
-            return NonFinite(x)
-        return Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
-    if isinstance(x, int | np.integer | np.bool_):
-        return Number(int(x) % Number.world.modulus, 0, float(x))
-    return NotImplemented
+    if not isinstance(x, float | np.floating | int | np.integer | np.bool_):
+        return NotImplemented
+    seen = float(x)
+    if not math.isfinite(seen):
+        return NonFinite(seen)
+    return Number(Number.world.constant(seen), 0, seen, 0.0 if seen.is_integer() else abs(seen))
 
 
 def seen_of(x: Any) -> float:
@@ -210,27 +219,19 @@ def seen_of(x: Any) -> float:
     return x.seen if type(x) is Number else float(x)
 
 
-class Constant(NamedTuple):
-    """ratio · π^(halves_of_pi/2), or √ratio · π^(halves_of_pi/2), with the sign in front of the root."""
-
-    sign: int
-    ratio: Fraction
-    is_root: bool
-    halves_of_pi: int
-
-
 @functools.cache
-def constant(x: float) -> Constant:
-    """Return the first of these that rounds to x, with a short fraction r: r, √r, and both times √π, 1/√π, π or 1/π;
-    otherwise the float's own fraction. It also finds 3 · 0.044715, a product that was rounded again."""
+def constant(x: float) -> tuple[int, Fraction, bool, int]:
+    """Return (sign, ratio, is_root, halves) for sign · ratio · π^(halves/2), or sign · √ratio · π^(halves/2): the
+    first of these that rounds to x, with a short fraction r: r, √r, and both times √π, 1/√π, π or 1/π; otherwise the
+    float's own fraction. It also finds 3 · 0.044715, a product that was rounded again."""
     sign = -1 if x < 0 else 1
-    for halves_of_pi in (0, 1, -1, 2, -2):
-        u = abs(x) / math.pi ** (halves_of_pi / 2)
+    for halves in (0, 1, -1, 2, -2):
+        u = abs(x) / math.pi ** (halves / 2)
         for power in (1, 2):
             ratio = simplest(Fraction(u) ** power, _ROUNDING * power)
             if ratio is not None:
-                return Constant(sign, ratio, power == 2, halves_of_pi)
-    return Constant(sign, Fraction(abs(x)), False, 0)
+                return sign, ratio, power == 2, halves
+    return sign, Fraction(abs(x)), False, 0
 
 
 def simplest(x: Fraction, rounding: float) -> Fraction | None:

@@ -1,6 +1,7 @@
 """room_for_numbers: within it, Numbers have a world, and the modules of a layer's code create arrays for them."""
 
 import contextvars
+import gc
 import math
 import sys
 import traceback
@@ -16,7 +17,6 @@ from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
-from npbert.gradcheck.restoring import is_empty
 
 _MOST_PLACES = 3
 _makes_room = contextvars.ContextVar("makes_room", default=False)
@@ -34,15 +34,12 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     original."""
     scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
-    theirs = {id(scope): scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))}
+    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]
+    cells = [each for each in things if isinstance(each, CellType)]
     exact = _exchanged()
-    places = [(scope.__setitem__, name, value) for scope in theirs.values() for name, value in scope.items()]
-    places += [
-        (cell.__setattr__, "cell_contents", cell.cell_contents)
-        for cell in things
-        if isinstance(cell, CellType) and not is_empty(cell)
-    ]
-    exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
+    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
+    places += [(cell.__setattr__, "cell_contents", value) for cell in cells for value in gc.get_referents(cell)]
+    exchanged = [place for place in places if id(place[2]) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:
         for put, name, value in exchanged:

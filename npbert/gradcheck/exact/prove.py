@@ -161,7 +161,7 @@ def _proof_beside_floats(function: ScalarFunction, gradients: Gradients) -> Proo
                 wrong = witnesses(function)
         if wrong:
             return _refuted(function, wrong)
-        others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them
+        others = range(1, _POINTS) if field.random_powers else ()  # each root is there at half of them
         if not any(run_on_numbers(Field(function.seed + other), function).holds for other in others):
             return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
     check_linear(function, gradients)

@@ -37,11 +37,9 @@ class Rule(NamedTuple):
         return y
 
 
-@functools.cache
 def _root(degree: int) -> Rule:
     """Return the rule of this root: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
-    name = "sqrt" if degree == 2 else f"root {degree}"
-    return Rule(name, lambda x, y: y ** (1 - degree) * (1 / degree), degree=degree)
+    return Rule(f"root {degree}", lambda x, y: y ** (1 - degree) * (1 / degree), degree=degree)
 
 
 _EXP = Rule("exp", lambda x, y: y)
@@ -97,7 +95,7 @@ def _applied(exact: Any, of_floats: Any, *given: Any) -> Any:
     y = as_number(exact(*xs))
     if type(y) is not Number:
         return y
-    y.seen, y.error, y.terms = seen, _ULPS * abs(seen), ()
+    y.seen, y.error = seen, _ULPS * abs(seen)
     for position, x in enumerate(xs):
         rounded = list(seens)
         rounded[position] += (x.error + 2 * abs(x.seen)) * HALF_EPSILON
@@ -120,7 +118,7 @@ _IN_FLOATS = vars(math) | vars(np)
 RULES = {name: exact_version(name, _IN_FLOATS.get(name)) for name in _EXACT}
 """The functions of exact numbers, by the names of NumPy. (SciPy's own need theirs in floats.)"""
 
-MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
+MATH = {name.replace("arc", "a"): rule for name, rule in RULES.items()}
 """The same functions by the names of `math`."""
 
 for _name, _rule in {**RULES, "root": _root_of}.items():  # methods, as NumPy calls them on objects

@@ -18,7 +18,7 @@ from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple, magnitude
 from npbert.gradcheck.paths import listed
-from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, largest_at, placed
+from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, placed
 
 _SMALLEST = np.finfo(np.float32).tiny
 _SLACK = 4.0  # times the first-order bound on rounding
@@ -97,8 +97,7 @@ def _finite(name: str, array: Any) -> Components:
     """Return the parts of Numbers; the error is 0 if its bound overflows. Raises: TypeError for a number that is not
     finite."""
     floats = seen(array)
-    if not np.isfinite(floats).all():
-        at = largest_at(~np.isfinite(floats))
+    for at in map(tuple, np.argwhere(~np.isfinite(floats))):
         raise TypeError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
     return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))

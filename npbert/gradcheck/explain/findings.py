@@ -22,7 +22,6 @@ from npbert.gradcheck.explain.finding import Finding, d, describe_all
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, example, facts
 from npbert.gradcheck.explain.repair import TRIES
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Outputs, is_float_array
 from npbert.gradcheck.paths import members
@@ -54,7 +53,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
             is_small = function.size <= MOST_NUMBERS
             cause = cause_of_shape(error.gradient, right_and_accuracy(function)[0][error.name]) if is_small else ""
             told = ": ".join(filter(None, [str(error), cause]))
-        elif isinstance(error, GradientError) or not isinstance(function.layer, Form):
+        elif isinstance(error, GradientError) or not function.is_form:
             raise
         raise GradientError(_with_edits(told, function)) from error
 
@@ -72,14 +71,16 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
     if report.ok and broken:
         raise PromiseError(_with_edits(str(broken), function)) from broken
     diagnose = partial(_diagnosed, function, function.made(np.copy), broken)
-    return replace(report, unchecked=_unchecked(function.layer), diagnose=diagnose)
+    return replace(report, unchecked=_unchecked(function), diagnose=diagnose)
 
 
-def _unchecked(layer: Any) -> str:
+def _unchecked(function: ScalarFunction) -> str:
     """Return a sentence on float arrays among a layer's attributes, which the check takes for constants."""
-    if isinstance(layer, Form):
-        return layer.note
-    held = (pair for path, part in named_parts(layer) if hasattr(part, "forward") for pair in members(path, part))
+    if function.is_form:
+        return str(function.layer.note)
+    held = (
+        pair for path, part in named_parts(function.layer) if hasattr(part, "forward") for pair in members(path, part)
+    )
     names = [f"self.{path}" for path, value in held if is_float_array(value)]
     what_to_do = "To learn an array, make it a Parameter(array), and use its .value."
     return f"Not checked, as not a Parameter: {', '.join(names)}. {what_to_do}" if names else ""

@@ -29,7 +29,6 @@ from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
 from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 
 MOST_NUMBERS = 3000
@@ -115,7 +114,7 @@ def _finding(found: Finding, function: FunctionType) -> Finding:
 def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], list[Called]]:
     """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the calls.
     If no function is an author's, npbert itself is being changed."""
-    own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
+    own = "" if function.is_form else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
     for home in ("", own):
         with function.unchanged():

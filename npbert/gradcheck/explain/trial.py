@@ -14,7 +14,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.inputs import Function, magnitude
-from npbert.gradcheck.replacing import in_place_of
+from npbert.gradcheck.restoring import in_place_of
 
 RAISES = "what the code gives"
 _SAME = 1e-9  # relative: far above rounding, and far below a mistake

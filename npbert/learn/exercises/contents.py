@@ -22,7 +22,7 @@ _WITH_HEADS = LayerBlank(
     right=PaddedAttention, settings=(with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7)))
 )
 
-_BLANKS: tuple[tuple[Any, ...], ...] = (
+_BLANKS: Any = (
     ("derivative", derivative.CENTRAL, derivative.COMPLEX),
     ("linear", layer_blank("Linear")),
     ("gelu", layer_blank("GELU", method="value_and_slope", fixed=())),

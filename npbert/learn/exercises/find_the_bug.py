@@ -32,24 +32,17 @@ l | MaskedLMHead | backward
 
 
 class Suspect(NamedTuple):
-    """A method of a layer of the library, with one line changed, or none: the lines below its docstring, by name.
+    """A method of a layer of the library, with one line changed, or none.
 
-    answer: the name of the changed line, or "right". before: its right piece
+    text: the class in the file, below the formula of its forward   names: of its lines, each in a comment there
+    answer: the name of the changed line, or "right"   before: its right piece
     """
 
-    letter: str
     layer: Any
-    head: str
-    lines: dict[str, str]
+    text: str
+    names: list[str]
     answer: str
     before: str
-
-    def __str__(self) -> str:
-        """The class in the file, below the formula of its forward."""
-        lines = [self.head.rstrip(), *(f"{line}  # {name}" for name, line in self.lines.items())]
-        formula, place = self.layer.__doc__.partition("\n")[0], self.layer.__module__.replace(".", "/")
-        head = f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.layer.__name__}):"
-        return "\n".join([head, *lines])
 
     def mistake(self, given: str) -> str:
         """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
@@ -57,11 +50,10 @@ class Suspect(NamedTuple):
             return ""
         if given == FINE:
             return "one of its lines is wrong"
-        if given in self.lines:
+        if given in self.names:
             others = "and so are all others" if self.answer == FINE else "but another is wrong"
             return f"line {given} is right, {others}"
-        first, *_, last = self.lines
-        return f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
+        return f'the answer is "{given}", wanted "{FINE}", or a line from {self.names[0]} to {self.names[-1]}'
 
 
 def suspects() -> dict[str, Suspect]:
@@ -70,11 +62,13 @@ def suspects() -> dict[str, Suspect]:
     for row in _SUSPECTS.strip().splitlines():
         letter, name, method, before, after = [*row.split(" | "), "", ""][:5]
         layer = getattr(npbert, name)
-        source = inspect.getsource(getattr(layer, method))
-        head, _, body = source.replace(before, after).split('"""')
+        head, _, body = inspect.getsource(getattr(layer, method)).replace(before, after).split('"""')
         lines = {f"{letter}{n}": line for n, line in enumerate(filter(str.strip, body.splitlines()), start=1)}
         answer = next((place for place, line in lines.items() if after and after in line), FINE)
-        found[letter] = Suspect(letter, layer, head, lines, answer, before)
+        formula, file = layer.__doc__.partition("\n")[0], layer.__module__.replace(".", "/")
+        text = f"# {formula}\n# Its forward: {file}.py\nclass {letter.upper()}({name}):\n{head.rstrip()}"
+        text = "\n".join([text, *(f"{line}  # {place}" for place, line in lines.items())])
+        found[letter] = Suspect(layer, text, [*lines], answer, before)
     return found
 
 
@@ -85,7 +79,7 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        texts = [text for each in suspects().values() for text in with_helpers(str(each), each.layer)]
+        texts = [text for each in suspects().values() for text in with_helpers(each.text, each.layer)]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.layer.__name__}' for letter, each in suspects().items()]
         return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
@@ -98,19 +92,18 @@ class BugsBlank(Blank):
 
     def prove(self, module: ModuleType) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
-        thing, letters = module.ANSWERS, suspects().keys()
-        if not isinstance(thing, dict) or thing.keys() != letters:
-            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(letters)}, and no other.")
-        given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
-        count = sum(each.answer == given[letter] for letter, each in suspects().items())
-        text = read_text(Path(str(module.__file__)))
-        for letter, each in suspects().items():
+        thing, right = module.ANSWERS, suspects()
+        if not isinstance(thing, dict) or thing.keys() != right.keys():
+            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(right)}, and no other.")
+        given = {letter: str(thing[letter]).strip().lower() for letter in right}
+        count = sum(each.answer == given[letter] for letter, each in right.items())
+        for letter, each in right.items():
             if says := each.mistake(given[letter]):
-                key = re.search(rf"""(?s).*["']{letter}["']\s*:""", text)
-                where = f"Line {text[: key.end()].count(chr(10)) + 1}: " if key else ""
-                right = f"{count} of the {len(letters)} answers are right so far."
-                return Verdict(f"{where}{letter}, {each.layer.__name__}: {says}.", right)
-        left = [letter for letter, answer in given.items() if answer == UNKNOWN]
+                before = re.search(rf"""(?s).*["']{letter}["']\s*:""", read_text(Path(str(module.__file__))))
+                where = f"Line {len(before[0].splitlines())}: " if before else ""
+                so_far = f"{count} of the {len(right)} answers are right so far."
+                return Verdict(f"{where}{letter}, {each.layer.__name__}: {says}.", so_far)
+        left = [letter for letter in right if given[letter] == UNKNOWN]
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
 
 

@@ -86,20 +86,20 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
     if calls < CALLS[-1]:
         return
 
-    is_random, random_word = chosen & ~is_mask & (masked != ids), 1 / len(words.word_ids)
-    another = "another word", LAST_KIND, is_random, 0.1 * (1 - random_word)
-    for kind, where, happens, share in ("[MASK]", KIND, is_mask, 0.8), another:
-        says = f"{{found:.1%}} of the chosen words become {kind}, wanted {{wanted:.1%}}"
-        yield says, where, happens[chosen].mean(), share, chosen.sum()
+    is_random, random_word = ~is_mask & (masked != ids), 1 / len(words.word_ids)
+    says = "{found:.1%} of the chosen words become [MASK], wanted {wanted:.1%}"
+    yield says, KIND, is_mask[chosen].mean(), 0.8, chosen.sum()
+    says = "{found:.1%} of the chosen words become another word, wanted {wanted:.1%}"
+    yield says, LAST_KIND, is_random[chosen].mean(), 0.1 * (1 - random_word), chosen.sum()
     pairs = np.triu(np.outer(is_word, is_word), 1) * (count * (count - 1) / (number * (number - 1)))
     says = "input_ids[{0}] and input_ids[{1}] are both chosen in {found:.1%} of the calls, wanted {wanted:.1%}"
     yield says, CHOICE, np.triu(1 * chosen.T @ chosen, 1) / calls, pairs, calls
     says = "all chosen words become [MASK] in {found:.1%} of the calls, wanted {wanted:.1%}"
     yield says, KIND, np.mean(is_mask.sum(axis=1) == count), 0.8**count, calls
 
-    often = chosen[:, chosen.any(axis=0)].sum(axis=0)
+    often = chosen[:, is_word].sum(axis=0)
     says = "{found:.1%} of the words chosen at one place become [MASK], wanted {wanted:.1%}"
-    yield says, KIND, is_mask[:, chosen.any(axis=0)].sum(axis=0) / often, 0.8, often.min()
+    yield says, KIND, is_mask[:, is_word].sum(axis=0) / often, 0.8, often.min()
 
     random, size = masked[is_random], len(words.tokens)
     likely = words.is_word - np.bincount(ids[is_word], minlength=size) / number  # a true word does not show

@@ -1,6 +1,7 @@
 """Exercises 13 and 14, from gradients to steps: a batch in parts, gradients that are clipped, Adam and AdamW."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,28 @@ from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck.explain.variations import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.blank import Blank, Numbers, in_one_row, returned
+from npbert.learn.blank import Blank, Numbers, returned
 from npbert.optim import Adam, AdamW, clip_by_global_norm
 
 ROWS = (7, 3, 2), (2, 5, 4, 3)
 """The rows of the pieces, for each of two samples. Not each piece has the same share of targets."""
-SCALES = (0.5, 1.0, 0.3)
-"""The scale of the gradients in each step."""
+SCALES = (0.5,), (), (0.3,)
+"""The arguments of each step: the scale of the gradients, or its default."""
 KINDS = {"matrix": ((3, 5), (1, 2), (6, 4)), "vector": ((7,), (1,), (50,))}
 """Shapes of parameters."""
 OPTIONS = {"lr": 0.107, "betas": (0.73, 0.92), "eps": 0.018}
+
+in_one_row = partial(np.concatenate, axis=None)
+"""in_one_row(arrays): all their numbers, in one array."""
 
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[tuple[Array, Array]]) -> float:
     """Return the mean loss over all targets of all pieces, and add its gradient; a piece with n of N targets counts
     n/N."""
-    counts = [len(labels[labels != IGNORED]) for _, labels in pieces]
-    total = sum(counts)
+    total = sum(np.count_nonzero(labels != IGNORED) for _, labels in pieces)
     mean = 0.0
-    for (x, labels), count in zip(pieces, counts, strict=True):
-        share = count / total
+    for x, labels in pieces:
+        share = np.count_nonzero(labels != IGNORED) / total
         tape = Tape()
         its_mean = loss(layer(x, tape), labels, tape)
         mean += share * its_mean
@@ -78,7 +81,7 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
         for parameter in parameters:
             parameter.add_grad(in_manner(scale * rng.standard_normal(parameter.value.shape), seed // 2))
         norm = returned(thing([parameters[1], *parameters], max_norm), "the norm before")
-        return norm, in_one_row(each.grad for each in parameters), in_one_row(each.value for each in parameters)
+        return norm, in_one_row([each.grad for each in parameters]), in_one_row([each.value for each in parameters])
 
     norms, gradients, values = map(np.stack, zip(clip(long), clip(enough), strict=True))
     yield {"the result": norms}
@@ -101,16 +104,16 @@ def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
             grad = rng.standard_normal(parameter.value.shape) * 10.0 ** rng.integers(-2, 2)
             parameter.add_grad(in_manner(grad, seed // 2))
         adam.lr = lr / number**0.5
-        adam.step(*([scale] if scale != 1 else []))
+        adam.step(*scale)
     new = sum(each.value is not array for each, array in zip(parameters, arrays, strict=True))
     return {
         "m": in_one_row(adam.first_moments),
         "v": in_one_row(adam.second_moments),
-        "the count of steps": np.array(float(adam.steps)),
+        "the count of steps": np.array(adam.steps),
         "the weight": weight.value,
         "the bias": bias.value,
-        "the gradients after a step": in_one_row(parameter.grad for parameter in parameters),
-        "the count of values that are a new array": np.array(float(new)),
+        "the gradients after a step": in_one_row([parameter.grad for parameter in parameters]),
+        "the count of values that are a new array": np.array(new),
     }
 
 
@@ -134,8 +137,8 @@ def decays(optimizer: Any, seed: int) -> Iterator[Numbers]:
     numbers = Numbers()
     for what, shapes in KINDS.items():
         name, parameters = f"kept for a {what}", [Parameter(np.ones(shape)) for shape in shapes]
-        numbers[name] = in_one_row(returned(adam.kept(parameter), name) for parameter in parameters)
-        numbers[f"a {what} after kept"] = in_one_row(parameter.value for parameter in parameters)
+        numbers[name] = in_one_row([returned(adam.kept(parameter), name) for parameter in parameters])
+        numbers[f"a {what} after kept"] = in_one_row([parameter.value for parameter in parameters])
     yield numbers
 
 

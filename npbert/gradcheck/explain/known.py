@@ -20,7 +20,7 @@ from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import Sample, Trial
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function
-from npbert.gradcheck.replacing import in_place_of
+from npbert.gradcheck.restoring import in_place_of
 
 _TINY = 1e-30  # the complex step
 _DIRECTIONS = 2

@@ -77,14 +77,15 @@ class Search:
         return {place: count for place, count in moves.items() if count}
 
     def _moves(self, place: CodePlace) -> int:
-        """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
+        """Return the number of wrong outputs that move with a place, all if it is no float; 0 if a right output or y
         moves, too. A condition takes no notice of a little, but of other numbers."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
             return 0
         if place.hidden or not place.seen or not place.has_floats or RAISES in now.wrong:
             return len(now.wrong)
-        return self._moved(place, _a_little) or self._moved(place, _elsewhere)
+        moved = self._moved(place, _a_little) or self._moved(place, _elsewhere)
+        return moved if place.is_float else len(now.wrong)  # of several floats, some may be right
 
     def _moved(self, place: CodePlace, change: Function) -> int:
         """Return the same for one change of the numbers of a place."""

@@ -22,7 +22,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.digits import decimals
 from npbert.gradcheck.function import ScalarFunction, spread
-from npbert.gradcheck.inputs import Function, magnitude
+from npbert.gradcheck.inputs import Function, magnitude, mapped
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -56,7 +56,7 @@ def exact_gradients(function: ScalarFunction) -> Gradients:
         _, right = decimals(function, backward=False)
     except Exception:  # the code cannot run on exact numbers
         return {}
-    return {name: each.astype(np.float64) for name, each in right.items()}
+    return mapped(np.float64, right)
 
 
 @functools.lru_cache(1)
@@ -99,8 +99,8 @@ def estimated(function: ScalarFunction, analytic: Gradients) -> list[Comparison]
 def compared_along(function: ScalarFunction, analytic: Gradients, count: int) -> Report:
     """Compare the gradients with estimates along random directions, in which all numbers move at once, each array in
     proportion to its spread."""
-    drawn = map(function.random_step, range(count))
-    steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
+    size = math.sqrt(function.size)
+    steps = [mapped(lambda part: part / size, function.random_step(number)) for number in range(count)]
     terms = [np.concatenate([(gradient * step[name]).ravel() for name, gradient in analytic.items()]) for step in steps]
     expected = {"direction": np.sum(terms, axis=1)}
     # rounding is as large as a sum of the terms with random signs, even if they cancel

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,7 @@ class ScalarFunction:
     @property
     def variables(self) -> Gradients:
         """All variables by name: the parameters' values and the float inputs."""
-        values = {name: parameter.value for name, parameter in self.parameters.items()}
-        return values | {name: self.inputs[name] for name in self.moved_inputs}
+        return mapped(attrgetter("value"), self.parameters) | {name: self.inputs[name] for name in self.moved_inputs}
 
     @property
     def size(self) -> int:
@@ -189,7 +189,7 @@ class ScalarFunction:
             if returned:
                 hint = "return one for each NumPy array of floats, or None without a gradient"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
-        found = {name: parameter.grad for name, parameter in self.parameters.items()}
+        found = mapped(attrgetter("grad"), self.parameters)
         moved = {name: each for name, each in zip(names, returned, strict=True) if each is not None}
         self.moved_inputs = [*moved]
         found |= moved

@@ -22,8 +22,6 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.arrays import Numbers
-from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, Outputs
 
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
@@ -41,19 +39,14 @@ _MOST_NUMBERS = 10_000_000  # of a view
 @contextmanager
 def everything_restored(*roots: Any) -> Iterator[None]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
-    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number. Within it,
-    views stay in their arrays' memory, too.
-    """
-    things = [*reachable(roots), np.random.mtrand._rand]
-    restore = saved(things)
+    restored, except for a `functools.cache` (which loses exact numbers: `room_for_numbers`). Within it, views stay in
+    their arrays' memory, too."""
+    restore = saved([*reachable(roots), np.random.mtrand._rand])
     try:
         with in_place_of(_STRIDED, _within_the_array):
             yield
     finally:
         restore()
-        for thing in things:
-            if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
-                thing.cache_clear()
 
 
 def saved(things: Iterable[Any]) -> Function:
@@ -158,7 +151,7 @@ def _to_undo(thing: Any) -> Iterator[Outputs]:
         yield thing.set_state, thing.get_state()
     elif not _is_of_others(thing):
         if hasattr(thing, "__dict__") and not isinstance(thing, FunctionType | type):
-            yield _refill, vars(thing), vars(thing).copy()
+            yield from _to_undo(vars(thing))
         yield _reset, thing, _named_in(thing)
 
 

@@ -175,10 +175,14 @@ def distance(x, y):
     return np.sum((x - y) ** 2), x - y
 
 
+def half(x, y):
+    return x - y
+
+
 def test_a_loss_and_its_slope_have_the_same_inputs():
     assert check_gradients(distance, lambda x, y, cache: 2 * cache, X, X[::-1]).proof.derivatives == 20
     assert check_gradients(lambda x, y: distance(x, y)[0], lambda x, y: 2 * (x - y), X, X[::-1]).proof
-    assert not check_gradients(distance, lambda x, y, cache: cache, X, X[::-1])
+    assert check_gradients(lambda x, y: distance(x, y)[0], half, X, X[::-1]).diagnosis[0].is_edit
 
 
 def test_a_dy_of_two_arrays_may_come_beside_one_input():

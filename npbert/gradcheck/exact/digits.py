@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -21,7 +22,7 @@ from npbert.gradcheck.exact.number import Number, World, constant, simplest
 from npbert.gradcheck.exact.rules import HALF_EPSILON, Rule
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function
+from npbert.gradcheck.inputs import Function, mapped
 from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 
 DIGITS = 50
@@ -142,7 +143,7 @@ def decimals(function: ScalarFunction, *, digits: int = DIGITS, backward: bool =
         for slope in reversed(world.slopes):
             for weight, part in slope.terms:
                 part.weight += weight * slope.weight
-        return run, {name: of_each(attrgetter("weight"), slopes) for name, slopes in run.tangents.items()}
+        return run, mapped(partial(of_each, attrgetter("weight")), run.tangents)
 
 
 def witnesses(function: ScalarFunction) -> list[Comparison]:

@@ -65,16 +65,15 @@ def _of_two_numbers(operation: Function) -> Any:
     name = operation.__name__
 
     def of_any(number: Number, other: Any) -> Any:
-        if type(other) is Number:
-            return operation(number, other)
-        world, is_summand = Number.world, name in ("__add__", "__sub__") and isinstance(other, float | np.floating)
-        if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:
-            world.dropped.add(abs(float(other)))
-            return number
-        other = as_number(other)
-        if type(other) is Number:
-            return operation(number, other)
-        return other if other is NotImplemented else as_number(float(getattr(operator, name)(number.seen, other)))
+        if type(other) is not Number:
+            world, is_summand = Number.world, name in ("__add__", "__sub__") and isinstance(other, float | np.floating)
+            if is_summand and world.drops and world.is_forward and 0 < abs(other) <= _SMALL:
+                world.dropped.add(abs(float(other)))
+                return number
+            other = as_number(other)
+            if isinstance(other, NonFinite):
+                return as_number(float(getattr(operator, name)(number.seen, other)))
+        return other if other is NotImplemented else operation(number, other)
 
     return of_any
 
@@ -98,9 +97,6 @@ class Number:
 
     world: ClassVar[Any]
     """A Field, or Digits."""
-    log: ClassVar[Function]
-    root: ClassVar[Function]
-    """As exp, tanh and others, methods from `rules.py`."""
 
     @_of_two_numbers
     def __add__(self, other: Number) -> Number:
@@ -146,8 +142,9 @@ class Number:
         seen = 1 / self.seen if self.seen else math.inf
         return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
-    def __pow__(self, power: Any) -> Any:
-        """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
+    def __pow__(self: Any, power: Any) -> Any:
+        """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x)); all
+        three are methods from `rules.py`, as tanh and others."""
         if type(power) is Number:
             return (power * self.log()).exp()
         exact = Fraction(power).limit_denominator(_LARGEST_ROOT)

@@ -17,6 +17,7 @@ from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
+from npbert.gradcheck.restoring import reachable
 
 _MOST_PLACES = 3
 _makes_room = contextvars.ContextVar("makes_room", default=False)
@@ -31,14 +32,22 @@ def is_exact() -> bool:
 def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     """Within it, Numbers belong to this world, and names are exchanged: in npbert, in the modules of all functions
     among these things, and in variables of closures. On other threads, each exchanged function behaves as the
-    original."""
+    original. A `functools.cache` that has exact numbers afterwards is cleared."""
     scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
-    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]
-    cells = [each for each in things if isinstance(each, CellType)]
     exact = _exchanged()
-    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
-    places += [(cell.__setattr__, "cell_contents", value) for cell in cells for value in gc.get_referents(cell)]
+    places = [
+        (scope.__setitem__, name, value)
+        for scope in scopes
+        if not is_ours_or_numpys(scope.get("__name__"))
+        for name, value in scope.items()
+    ]
+    places += [
+        (cell.__setattr__, "cell_contents", value)
+        for cell in things
+        if isinstance(cell, CellType)
+        for value in gc.get_referents(cell)
+    ]
     exchanged = [place for place in places if id(place[2]) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:
@@ -49,6 +58,9 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
         _makes_room.reset(token)
         for put, name, value in exchanged:
             put(name, value)
+        for thing in things:
+            if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
+                thing.cache_clear()
 
 
 def is_ours_or_numpys(module: str | None) -> bool:

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.field import Field, P
 from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import as_tuple, magnitude
+from npbert.gradcheck.inputs import as_tuple, magnitude, mapped
 from npbert.gradcheck.paths import listed
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, compared, placed
 
@@ -48,7 +48,7 @@ class ExactRun(NamedTuple):
     @property
     def holds(self) -> bool:
         """True if the equality holds in GF(P)."""
-        return bool(self.difference % P == 0)
+        return not self.difference % P
 
     def check_like(self, function: ScalarFunction, gradients: Gradients) -> None:
         """Raise PromiseError if a number of y, or of these gradients on floats, differs beyond rounding."""
@@ -74,7 +74,7 @@ def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = T
     with _one_at_a_time:
         Number.world = world
         values = function.made(unknowns_like)
-        tangents = {name: components_of(value).tangent for name, value in values.items()}
+        tangents = mapped(lambda value: components_of(value).tangent, values)
         with function.unchanged(values), room_for_numbers(world, function.things):  # it copies a Batch in floats
             y, tape = function.forward()
             parts_y = {name: _finite(name, each) for name, each in named("y", y).items()}
@@ -100,7 +100,7 @@ def _finite(name: str, array: Any) -> Components:
     for at in map(tuple, np.argwhere(~np.isfinite(floats))):
         raise TypeError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
-    return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))
+    return parts._replace(error=np.nan_to_num(parts.error, posinf=0.0))
 
 
 def check_beside(function: ScalarFunction, sign: int = 1) -> tuple[bool, Gradients]:

@@ -9,8 +9,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from operator import attrgetter
+from functools import cached_property, reduce
+from operator import attrgetter, or_
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +22,7 @@ from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.learn.texts import IN_NUMPY, entries
 from npbert.learn.verdict import Verdict
 
-_GIVEN = ("tape.take(", "check_like(")
+_GIVEN = "tape.take(", "check_like("
 Numbers = dict[str, Array]
 """A learner's or the library's arrays, by names for the learner."""
 
@@ -47,7 +47,7 @@ class Blank:
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
     of a seed.
 
-    text: the sections of the exercise's text.
+    text: the sections of the exercise's text; its own without its name.
     """
 
     right: Any
@@ -82,22 +82,15 @@ class Blank:
     @cached_property
     def right_numbers(self) -> list[Numbers]:
         """The library's numbers at each seed."""
-        return [
-            {name: array for numbers in self.run(self.right, seed) for name, array in numbers.items()}
-            for seed in self.seeds
-        ]
+        return [reduce(or_, self.run(self.right, seed)) for seed in self.seeds]
 
     def function_of(self, module: ModuleType) -> Any:
         """Return the function that the learner writes."""
         return attrgetter(self.written)(module)
 
-    def section(self, name: str) -> str:
-        """Return a section of the text: the blank's own, or that without a name; "" for none."""
-        return self.text.get(f"{name} {self.name}", self.text.get(name, ""))
-
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return entries(self.section(section))
+        return entries(self.text.get(section, ""))
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank: the library's, without some methods, and its helpers.
@@ -109,7 +102,7 @@ class Blank:
             source = source.replace(inspect.getsource(getattr(self.right, name)), "")
         function = inspect.getsource(self.function_of(sys.modules[self.right.__module__]))
         head, _, body = function.split('"""')
-        indent, text = head.rpartition("\n")[2], self.section("asked")
+        indent, text = head.rpartition("\n")[2], self.text["asked"]
         end = "\n" if "\n" in text else ""
         statements = enumerate(ast.parse(textwrap.dedent(body)).body)
         given = [each for n, each in statements if n < self.given or any(word in ast.unparse(each) for word in _GIVEN)]

@@ -80,8 +80,10 @@ class Exercise:
 def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     """Return an exercise with its text. A variant has the hints of its exercise."""
     found = {"hints": sections(slug.removesuffix("_again"))["hints"], **sections(slug)}
-    head, _, task = found[""].partition("\n\n")
-    title, chapter = head.splitlines()
-    with_text = tuple(replace(blank, text=found) for blank in blanks)
+    title, chapter, task = found[""].split("\n", 2)
     hints = tuple(found["hints"].split("\n\n"))
-    return Exercise(slug, number, title, chapter, task, found["imports"], hints, with_text)
+    with_text = tuple(
+        replace(blank, text={name.removesuffix(f" {blank.name}"): body for name, body in found.items()})
+        for blank in blanks
+    )
+    return Exercise(slug, number, title, chapter, task.strip(), found["imports"], hints, with_text)

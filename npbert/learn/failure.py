@@ -104,10 +104,9 @@ def help_with(error: Any, said: str, known: Sequence[str], advice: Mapping[str, 
             return match.expand(text)
     if isinstance(error, AttributeError):
         return _did_you_mean(error.name or "", dir(error.obj))
-    return _missing(error.name or "", known) if is_name else ""
-
-
-def _missing(name: str, known: Sequence[str]) -> str:
+    if not is_name:
+        return ""
+    name = error.name or ""
     if name in IN_NUMPY:
         return f"It is a helper of the library: {IN_NUMPY[name]}."
     if line := import_of(name):

@@ -13,6 +13,7 @@ What is told, in this order:
 import ast
 import contextlib
 import inspect
+import itertools
 import re
 import signal
 from collections.abc import Collection, Sequence
@@ -34,8 +35,8 @@ from npbert.gradcheck.explain.variations import VARIATIONS
 from npbert.gradcheck.inputs import magnitude
 from npbert.learn.blank import Blank
 from npbert.learn.failure import failure_of
-from npbert.learn.layer import broken_promise
-from npbert.learn.verdict import Verdict, are_right, numbered, sentence
+from npbert.learn.layer import BROKEN
+from npbert.learn.verdict import Verdict, are_right, sentence
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 600, 700, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
@@ -128,20 +129,26 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
     edits = sorted((each for each in findings if each.is_edit), key=lambda finding: finding.line)
     others = [each for each in findings if not each.is_edit]
     places = list(map(describe, others))
-    verdicts = []
+    told = []  # paragraphs of each mistake
     for finding in edits:
         says, _, rest = describe(finding).partition("\n")  # line, kind and cause in words
         reasons = _reasons(compared.blank, finding.names)
-        verdicts.append(Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else ""))
+        told.append([says, rest, reasons[0] if len(reasons) == 1 else ""])
     explained = {name for each in edits for name in each.names}
     left = [name for name in compared.wrong if name not in explained and not ("." in name and explained)]
     left = [name for name in left if compared.wrong[name][0] is not None] or ([] if edits else left)
     if left:
-        verdicts.append(_of_numbers(compared, left, places))
+        first, *more = [sentence(fact_of(compared, name)) for name in left]
+        not_right = *compared.wrong, *compared.blank.fixed
+        right = [name for name in compared.samples[0].right if name not in not_right]
+        told.append([first, *places, *more, *_reasons(compared.blank, left), are_right(right)])
     if compared.broken and not compared.wrong:
-        promise = broken_promise(compared.failure.says)
-        verdicts, places = verdicts or [promise], [promise.because, *places]
-    return replace(numbered(verdicts), findings=(*edits, *others)).because_of(*places)
+        told, places = told or [[BROKEN]], [compared.failure.says, *places]
+    if len(told) > 1:
+        for number, paragraphs in enumerate(told, 1):
+            paragraphs[0] = f"{number}. {paragraphs[0]}"
+    says, *because = itertools.chain(*told)
+    return Verdict(says, findings=(*edits, *others)).because_of(*because, *places)
 
 
 def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
@@ -149,14 +156,6 @@ def _reasons(blank: Blank, names: Collection[str]) -> list[str]:
     reasons = blank.entries("reasons")
     together = ", ".join(sorted(names))
     return [reasons[name] for name in ([together] if together in reasons else names) if name in reasons]
-
-
-def _of_numbers(compared: Comparison, names: Sequence[str], places: Sequence[str]) -> Verdict:
-    """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
-    first, *others = [sentence(fact_of(compared, name)) for name in names]
-    not_told = *compared.wrong, *compared.blank.fixed
-    right = [name for name in compared.samples[0].right if name not in not_told]
-    return Verdict(first).because_of(*places, *others, *_reasons(compared.blank, names), are_right(right))
 
 
 def fact_of(compared: Comparison, name: str) -> str:
@@ -179,7 +178,7 @@ def fact_of(compared: Comparison, name: str) -> str:
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    plain_text = compared.blank.section("plain")
+    plain_text = compared.blank.text.get("plain")
     try:
         code = Code.of(compared.function)
         plain = Code.parsed(plain_text, code.scope) if plain_text else None
@@ -196,7 +195,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
     unread = sorted(_parameters_read(plain) - _parameters_read(code) - {"self"}) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
-    found += own.suspect()
+    found += itertools.islice(own.suspects(), 1)
     return [replace(each, subject=_briefly(each.names, compared.wrong)) for each in found]
 
 

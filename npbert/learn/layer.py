@@ -18,6 +18,7 @@ from npbert.learn.blank import Blank, Numbers
 from npbert.learn.verdict import Verdict, sentence
 from npbert.shapes import Shapes
 
+BROKEN = "The numbers are right, but it breaks a promise of every layer."
 _ROUNDING = 1e-12
 _ROUNDED = (
     "If they agree in many digits, a number may be rounded, or it is a numerical slope, (f(x + h) − f(x − h)) "
@@ -56,7 +57,7 @@ class LayerBlank(Blank):
             try:
                 report = check_gradients(layer, *inputs, rng=rng)
             except GradientError as error:
-                return broken_promise(sentence(str(error)))
+                return Verdict(BROKEN, sentence(str(error)))
             is_rounding = all(each.relative_error <= _ROUNDING for each in report.comparisons)
             if not (report.ok or is_rounding):
                 numbers = "\n".join(map(str, report.worst.values()))
@@ -86,8 +87,3 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     layer, inputs, rng = setting.make(layer_class, seed=seed)
     inputs = tuple(in_manner(each, seed // 2) if is_float_array(each) else each for each in inputs)
     return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed).checked()
-
-
-def broken_promise(says: str) -> Verdict:
-    """Return the verdict on right numbers with a broken promise."""
-    return Verdict("The numbers are right, but it breaks a promise of every layer.", says)

@@ -145,15 +145,15 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
 
 
 def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
-    verdicts = {blank.name: attempt(partial(judge, blank, module), str(module.__file__)) for blank in exercise.blanks}
-    right = [name for name, verdict in verdicts.items() if verdict is None]
-    wrong = [
-        replace(verdict, says=f"{name}: {verdict.says}" if len(verdicts) > 1 else verdict.says)
-        for name, verdict in verdicts.items()
-        if verdict
-    ]
-    if not wrong:
+    said, right, findings = list[str](), list[str](), list[Finding]()
+    for blank in exercise.blanks:
+        verdict = attempt(partial(judge, blank, module), str(module.__file__))
+        if verdict is None:
+            right.append(blank.name)
+        else:
+            of = f"{blank.name}: " * (len(exercise.blanks) > 1)
+            said += [f"{of}{verdict.says}", verdict.because]
+            findings += verdict.findings
+    if not said:
         return Verdict(status=RIGHT)
-    others = [text for each in wrong[1:] for text in (each.says, each.because)]
-    findings = [finding for each in wrong for finding in each.findings]
-    return replace(wrong[0], findings=findings).because_of(*others, are_right(right))
+    return Verdict(said[0], findings=findings).because_of(*said[1:], are_right(right))

@@ -29,16 +29,6 @@ class Verdict:
         return replace(self, because="\n\n".join(dict.fromkeys(filter(None, paragraphs))))
 
 
-def numbered(verdicts: Sequence[Verdict]) -> Verdict:
-    """Join several verdicts: the first, with all others in its `because`, with numbers if there are several."""
-    first, *others = verdicts
-    if others:
-        first = replace(first, says=f"1. {first.says}")
-    for number, each in enumerate(others, 2):
-        first = first.because_of(f"{number}. {each.says}", each.because)
-    return first
-
-
 def are_right(names: Sequence[str]) -> str:
     """Return a sentence on these names; "" for none, or too many."""
     are = "is" if len(names) == 1 else "are"

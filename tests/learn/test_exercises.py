@@ -103,8 +103,8 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
     for blank in exercise.blanks:
         if exercise.number not in EXERCISES:
             assert judged(replace(blank, seeds=blank.seeds[::4]), getmodule(blank.right)) is None
-        if blank.section("plain"):
-            plain = Code.parsed(blank.section("plain"), vars(module)).compiled(lambda value=None: None)
+        if plain := blank.text.get("plain"):
+            plain = Code.parsed(plain, vars(module)).compiled(lambda value=None: None)
             tried = replace(blank, seeds=(3, 4))
             assert len(tried.right_numbers) == 2  # known before the library's class has another method
             with in_place_of(blank.function_of(getmodule(blank.right)), plain):

@@ -59,8 +59,7 @@ class Suspect(NamedTuple):
 def suspects() -> dict[str, Suspect]:
     """Return the methods by letter."""
     found = {}
-    for row in _SUSPECTS.strip().splitlines():
-        letter, name, method, before, after = [*row.split(" | "), "", ""][:5]
+    for letter, name, method, before, after in re.findall(r"(\w) \| (\w+) \| (\w+)(?: \| (.*) \| (.*))?", _SUSPECTS):
         layer = getattr(npbert, name)
         head, _, body = inspect.getsource(getattr(layer, method)).replace(before, after).split('"""')
         lines = {f"{letter}{n}": line for n, line in enumerate(filter(str.strip, body.splitlines()), start=1)}

@@ -75,9 +75,9 @@ def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: An
             held = attributes_of(thing)
             y = next((held[name] for name in _OUTPUTS if name in held), None)
         again: dict[str, Any] = dict.fromkeys(_RATES, 1.0)
-        if isinstance(y, tuple):
+        if isinstance(y, tuple if dys else tuple | list):
             again |= dict.fromkeys(_CACHES, y[-1])
-            y = y[: len(dys) or None]
+            y = tuple(y[: len(dys) or None])
         again |= zip(names, arguments, strict=True)
         known_again = {word: again[word] for word in words if word in known & again.keys()}
         return y, lambda dy: _of(thing, backward)(**dict(zip(dys, as_tuple(dy), strict=False)), **known_again)

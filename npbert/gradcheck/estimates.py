@@ -36,9 +36,9 @@ from npbert.gradcheck.report import (
 CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
 _RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
 _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
-_STEPS = 10.0 ** -np.arange(2, 14)
-_COARSE = 2  # the steps tried first
 _FLOAT64, _FLOAT32 = 2.0**-52, 2.0**-23
+_STEPS = {_FLOAT64: 10.0 ** -np.arange(2, 14), _FLOAT32: 10.0 ** -np.arange(2, 6)}
+_COARSE = 2  # the steps tried first
 _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 _SURE = {_FLOAT64: 1e-5, _FLOAT32: 1e-2}  # the relative error bound that makes a slope credible, by epsilon
 _SLACK = 4.0
@@ -69,14 +69,16 @@ def _epsilon(function: ScalarFunction) -> float:
 
     def values(t: float) -> list[Array]:
         with function.moved(by, t):
-            return [*function.outputs(), *function.gradients().values()]
+            found = [*function.outputs()]
+            with contextlib.suppress(Exception):  # an error of the author's code
+                found += function.gradients().values()
+            return found
 
     if function.is_form:
-        with contextlib.suppress(Exception):  # an error of the author's code
-            for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
-                changes = here != far
-                if changes.any() and np.mean((here == near)[changes]) > 1 / 2 and not exact_gradients(function):
-                    return _FLOAT32
+        for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=False):
+            changes = here != far
+            if changes.any() and np.mean((here == near)[changes]) > 1 / 2 and not exact_gradients(function):
+                return _FLOAT32
     return _FLOAT64
 
 
@@ -164,8 +166,8 @@ def _beside(function: ScalarFunction, analytic: Gradients, direction: Gradients)
 
 def slope(function: ScalarFunction, direction: Gradients, stencil: Mapping[int, float] = CENTRAL) -> Estimate:
     """Return dS/dt at value + t · direction, by the step at which it changes least, and its error bound."""
-    rounding = _rounding(function, direction)
-    for steps in (_STEPS[:_COARSE], _STEPS):
+    rounding, fine = _rounding(function, direction), _STEPS[_epsilon(function)]
+    for steps in (fine[:_COARSE], fine):
         terms = [[function.terms(direction, multiple * h) for multiple in stencil] for h in steps]
         differences = np.tensordot(terms, list(stencil.values()), (1, 0))  # before their sum, as some terms are large
         value, doubt = _steadiest(differences.sum(axis=1) / steps, rounding / steps)

@@ -1,8 +1,9 @@
 """Form: other people's code as a layer, run on copies of what it is given.
 
-Forms differ by data: the functions that call the author's forward and backward, the object with their state, and
-whether backward takes a dy. `gradients.py` finds the gradients by one rule, for all of them. Those in backward's result
-belong to inputs by their order: authors return one for each input (None for a constant), or for each array of floats.
+Forms differ by data: the function that calls the author's forward and returns its backward, the object with their
+state, and whether backward takes a dy. `gradients.py` finds the gradients by one rule, for all of them. Those in
+backward's result belong to inputs by their order: authors return one for each input (None for a constant), or for each
+array of floats.
 """
 
 import copy

@@ -151,7 +151,7 @@ def _to_undo(thing: Any) -> Iterator[Outputs]:
         yield thing.set_state, thing.get_state()
     elif not _is_of_others(thing):
         if hasattr(thing, "__dict__") and not isinstance(thing, FunctionType | type):
-            yield _refill, vars(thing), vars(thing).copy()
+            yield from _to_undo(vars(thing))
         yield _reset, thing, _named_in(thing)
 
 

@@ -195,7 +195,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     found = [each for each in own.findings if all(line in source for line in each.place.split("\n"))]
     unread = sorted(_parameters_read(plain) - _parameters_read(code) - {"self"}) if plain else []
     found += [Finding(UNKNOWN, "", cause=f"The numbers of {name} are not used.") for name in unread]
-    found += own.suspect()
+    found += itertools.islice(own.suspects(), 1)
     return [replace(each, subject=_briefly(each.names, compared.wrong)) for each in found]
 
 

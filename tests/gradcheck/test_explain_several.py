@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from npbert.gradcheck import GradientError, check_gradients
+from npbert.gradcheck.explain import findings
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.repair import Mending
 from npbert.gradcheck.explain.trial import Sample, quiet
@@ -194,3 +195,83 @@ def test_a_mistake_that_is_made_twice_is_told_at_both_lines_and_not_where_it_is_
     report = check_gradients(normalized, normalized_backward, X)
     lines = [each.line - normalized_backward.__code__.co_firstlineno for each in report.diagnosis]
     assert lines == [2, 3] and str(report).count("With these changes dx is right") == 2
+
+
+class Arctan:
+    def forward(self, z):
+        self.z = z
+        return np.arctan(z)
+
+    def backward(self, dy):
+        slope = np.exp(self.z)
+        return dy * slope
+
+
+class Summed:
+    def __init__(self):
+        self.W, self.arctan = W.copy(), Arctan()
+
+    def forward(self, x):
+        self.x = x
+        return self.arctan.forward(x @ self.W).sum(axis=1)
+
+    def backward(self, dy):
+        dy = dy[:, None] * np.ones((1, 3))
+        dz = self.arctan.backward(dy)
+        self.dW = self.x.T @ dz
+        return dz @ self.W.T
+
+
+def test_without_an_edit_the_first_line_that_has_no_right_gradient_is_named_in_the_method_that_is_wrong(monkeypatch):
+    monkeypatch.setattr(findings, "TRIES", 300)
+    (place,) = (each for each in check_gradients(Summed(), X).diagnosis if each.line)
+    assert place.place == "slope = np.exp(self.z)"
+
+
+class Relu:
+    def backward(self, x):
+        return np.where(x > 0, 1.0, 0.0)
+
+
+class Dense:
+    def __init__(self):
+        self.W, self.relu = W.copy(), Relu()
+
+    def forward(self, x):
+        self.x = x
+        self.output = np.maximum(x @ self.W, 0)
+        return self.output
+
+    def backward(self, dy, learning_rate):
+        slope = self.relu.backward(dy)
+        dz = dy * slope
+        self.W -= learning_rate * self.x.T @ dz
+        return dz @ self.W.T
+
+
+def test_an_argument_that_moves_nothing_a_little_is_told_beside_a_step_that_is_too_early():
+    first = check_gradients(Dense(), X).diagnosis[0]
+    assert (first.kind, first.wanted) == ("wrong name", "self.output")
+
+
+def decayed(w, x, t, rate=0.3):
+    difference = x @ w - t
+    dw = x.T @ difference
+    return 0.5 * (difference**2).sum() + 0.5 * rate * (w**2).sum(), dw
+
+
+def test_a_term_of_a_number_and_an_array_is_told():
+    report = check_gradients(decayed, W, X, X[:, :3], wrt=("w",))
+    assert "+ rate * w" in str(report) or "+ w * rate" in str(report)
+
+
+def test_a_missing_sum_over_a_broadcast_axis_is_told_in_float32():
+    def product(a, b):
+        return np.matmul(a.astype(np.float32), b), (a, b)
+
+    def product_backward(dy, cache):
+        a, b = cache
+        return np.matmul(dy, b.T), np.matmul(a.swapaxes(1, 2), dy)
+
+    with pytest.raises(GradientError, match=r"a.swapaxes\(1, 2\), dy\).sum\(axis=0\)"):
+        check_gradients(product, product_backward, RNG.standard_normal((2, 2, 2)), RNG.standard_normal((2, 2)))

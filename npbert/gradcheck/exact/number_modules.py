@@ -35,11 +35,19 @@ def room_for_numbers(world: World, things: Collection[Any]) -> Iterator[None]:
     original. A `functools.cache` that has exact numbers afterwards is cleared."""
     scopes = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
     scopes += [each.__globals__ for each in things if isinstance(each, FunctionType)]
-    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]
-    cells = [each for each in things if isinstance(each, CellType)]
     exact = _exchanged()
-    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
-    places += [(cell.__setattr__, "cell_contents", value) for cell in cells for value in gc.get_referents(cell)]
+    places = [
+        (scope.__setitem__, name, value)
+        for scope in scopes
+        if not is_ours_or_numpys(scope.get("__name__"))
+        for name, value in scope.items()
+    ]
+    places += [
+        (cell.__setattr__, "cell_contents", value)
+        for cell in things
+        if isinstance(cell, CellType)
+        for value in gc.get_referents(cell)
+    ]
     exchanged = [place for place in places if id(place[2]) in exact]
     Number.world, token = world, _makes_room.set(True)
     try:

@@ -48,7 +48,7 @@ class ExactRun(NamedTuple):
     @property
     def holds(self) -> bool:
         """True if the equality holds in GF(P)."""
-        return bool(self.difference % P == 0)
+        return not self.difference % P
 
     def check_like(self, function: ScalarFunction, gradients: Gradients) -> None:
         """Raise PromiseError if a number of y, or of these gradients on floats, differs beyond rounding."""
@@ -100,7 +100,7 @@ def _finite(name: str, array: Any) -> Components:
     for at in map(tuple, np.argwhere(~np.isfinite(floats))):
         raise TypeError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
-    return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))
+    return parts._replace(error=np.nan_to_num(parts.error, posinf=0.0))
 
 
 def check_beside(function: ScalarFunction, sign: int = 1) -> tuple[bool, Gradients]:

@@ -100,6 +100,12 @@ class Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
         return replace(self, text=self.changed((0, len(self.text)), changes).encode())
 
+    def hooked(self, expr: ast.expr) -> Code:
+        """Return a copy in which the hook gives the value of an expression, from the variables there, and from what
+        computes it."""
+        start, end = self.span(expr)  # an inner function knows the names it reads
+        return self.edited([(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")])
+
     def changed(self, span: tuple[int, int], changes: Iterable[Change]) -> str:
         """Return the text from the start to the end of the span, with other pieces of text there."""
         start, end = span

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from npbert.gradcheck.contract import Call
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
+from npbert.gradcheck.explain.known import Known
 from npbert.gradcheck.explain.repair import TRIES, Mending
 from npbert.gradcheck.explain.samples import samples_of
+from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.function import ScalarFunction
 
@@ -38,22 +40,62 @@ _OURS = str(Path(npbert.__file__).parent)
 _CALLS = 200_000  # the most calls of the author's functions: a large model runs less often
 
 
+class Called(NamedTuple):
+    """A call of a function, with its `self`, from a line of another."""
+
+    code: CodeType
+    owner: Any
+    caller: CodeType
+    line: int
+
+
 @quiet()
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """Return the edits of the author's functions that make the layer right, or as much of it as possible, within the
-    tries; without any, the place to look at, if there is one function."""
+    tries; without any, the place to look at, if one is known."""
     samples = samples_of(function) if function.size <= MOST_NUMBERS else []
     if not samples:
         return []
     theirs, forward, calls = _functions_of(function)
-    searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
+    tries = min(tries, _CALLS // max(len(calls), 1))
+    searches = {each: _search_of(each, samples, forward) for each in sorted(theirs, key=_length)}
+    innocent = [each for each in searches if not searches[each].is_to_blame(tries)]
+    known = Known(function, samples[0], forward, theirs)
+    first = _suspect([each for each in theirs if each not in forward] or theirs, searches, calls, known)
+    if not first and len(theirs) == 1:
+        first = _suspect(theirs, searches, calls, Trace([]))
+    to_blame = [each for each in (*(each for _, each in first), *searches) if each not in innocent]
+    for group in (dict.fromkeys(to_blame), innocent):
+        in_turn = list(itertools.product((CHEAP, np.inf), group))
+        for count, (most, each) in enumerate(in_turn):
+            share = tries // min(2, len(in_turn) - count)
+            searches[each].run(share, most)
+            tries -= share - int(searches[each].trial.left)
+            if not searches[each].left:
+                return [_finding(found, each) for found in searches[each].findings]
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
-    if not best:
-        return []
-    found = searches[best].findings
-    if not found and len(searches) == 1:
-        found = searches[best].suspect()
-    return [_finding(each, best) for each in found]
+    found = [_finding(each, best) for each in searches[best].findings] if best else []
+    return found or [_finding(*each) for each in first]
+
+
+def _search_of(function: FunctionType, samples: list[Sample], forward: list[FunctionType]) -> Mending:
+    code = replace(Code.of(function), leaves_functions=function in forward)
+    near = [each for each in forward if each.__module__ == function.__module__]
+    return Mending(code, function, samples, forward="".join(textwrap.dedent(inspect.getsource(each)) for each in near))
+
+
+def _suspect(
+    among: list[FunctionType], searches: dict[FunctionType, Mending], calls: list[Called], known: Trace
+) -> list[tuple[Finding, FunctionType]]:
+    """Return the first place to look at in the first of these functions that has one; in the function that its
+    statement calls, if that has one, too."""
+    for number, each in enumerate(among):
+        for place in searches[each].suspects(known):
+            lines = range(place.line, place.line + len(place.place.splitlines()))
+            inside = {call.code for call in calls if call.caller is each.__code__ and call.line in lines}
+            called = [other for other in among[number + 1 :] if other.__code__ in inside]
+            return _suspect(called, searches, calls, known) or [(place, each)]
+    return []
 
 
 def _rank(search: Mending) -> tuple[bool, int, float]:
@@ -69,28 +111,9 @@ def _finding(found: Finding, function: FunctionType) -> Finding:
     return replace(found, subject=subject, file="" if file.startswith("<") else file)
 
 
-def _searches(
-    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: float
-) -> dict[FunctionType, Mending]:
-    """Return the search of each function, until one succeeds. Changes of existing code come before additions."""
-    searches: dict[FunctionType, Mending] = {}
-    for most, (count, each) in itertools.product((CHEAP, np.inf), enumerate(theirs)):
-        if each not in searches:
-            code = replace(Code.of(each), leaves_functions=each in forward)
-            near = [other for other in forward if other.__module__ == each.__module__]
-            alike = "".join(textwrap.dedent(inspect.getsource(other)) for other in near)
-            searches[each] = Mending(code, each, samples, forward=alike)
-        search, share = searches[each], int(tries) // min(2, len(theirs) - count)
-        search.run(share, most)
-        tries -= share - search.trial.left
-        if tries <= 0 or not search.left:
-            break
-    return searches
-
-
-def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], int]:
-    """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the number
-    of calls. If no function is an author's, npbert itself is being changed."""
+def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], list[Called]]:
+    """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the calls.
+    If no function is an author's, npbert itself is being changed."""
     own = "" if function.is_form else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
     for home in ("", own):
@@ -100,24 +123,26 @@ def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[Fu
             with _calls(home) as backward, contextlib.suppress(Exception):  # of the author's code
                 call.backward()
         of_forward, of_backward = (
-            _with_source([code for code, owner in calls if not is_glue(code, owner)]) for calls in (forward, backward)
+            _with_source([call.code for call in calls if not is_glue(call.code, call.owner)])
+            for calls in (forward, backward)
         )
         if of_forward or of_backward:
             break
-    return of_backward or of_forward, of_forward, len(forward) + len(backward)
+    return of_backward or of_forward, of_forward, forward + backward
 
 
 @contextlib.contextmanager
-def _calls(home: str) -> Iterator[list[tuple[CodeType, Any]]]:
-    """Give the code of each call within it of a function outside libraries, in any file, such as a helper, with its
-    `self`. home: a file whose functions also count"""
-    calls: list[tuple[CodeType, Any]] = []
+def _calls(home: str) -> Iterator[list[Called]]:
+    """Give each call within it of a function outside libraries, in any file, such as a helper. home: a file whose
+    functions also count"""
+    calls: list[Called] = []
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         is_theirs = not code.co_filename.startswith((*_LIBRARIES, _OURS, "<frozen"))
         if event == "call" and (is_theirs or code.co_filename == home):
-            calls.append((code, frame.f_locals.get("self")))
+            caller: Any = frame.f_back
+            calls.append(Called(code, frame.f_locals.get("self"), caller.f_code, caller.f_lineno))
 
     before = sys.getprofile()
     sys.setprofile(watch)
@@ -128,14 +153,12 @@ def _calls(home: str) -> Iterator[list[tuple[CodeType, Any]]]:
 
 
 def _with_source(codes: list[CodeType]) -> list[FunctionType]:
-    """Return the functions with a source that have this code, the shortest first, without those created in the call
-    itself."""
+    """Return the functions with a source that have this code, without those created in the call itself."""
     holders: dict[CodeType, list[FunctionType]] = {code: [] for code in codes}
     for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
-    lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
-    return sorted(filter(lengths.get, lengths), key=lengths.__getitem__)
+    return [found[0] for found in holders.values() if len(found) == 1 and _length(found[0])]
 
 
 def _length(function: FunctionType) -> int:

@@ -20,7 +20,7 @@ from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.search import Made, Search
-from npbert.gradcheck.explain.trace import telling, watched
+from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
@@ -121,12 +121,13 @@ def _made_known(edit: Edit, search: Search) -> Made | None:
     return (edit, after) if keeps else None
 
 
-def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
+def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
     """Yield each place with the right value of a wrong output; then each computed result that is in no right run, or is
-    no right result; then a returned value that is right for an earlier one; or, without a right code, the first result:
-    wrong outputs come from it, and no right ones. Each with a sentence for it."""
+    no right result; then a returned value that is right for an earlier one; or, without a right code, the results that
+    are not `known`, nor used for what is: wrong outputs come from them, and no right ones. Each with a sentence."""
     now = search.now[search.first]
-    for place, value, _ in watched(search.trial, search.code, places_in(search.code), search.first):
+    events = watched(search.trial, search.code, places_in(search.code), search.first)
+    for place, value, _ in events:
         for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
             if name in now.wrong and right.any() and is_equal(value, right):
                 yield place, _LOST.format(name)
@@ -143,10 +144,18 @@ def suspects(search: Search) -> Iterator[tuple[CodePlace, str]]:
         is_early = known_as and "return" not in known_as  # a result is only in another order
         if is_early and is_equal(value, now.arrays[name][0]):
             yield place, _EARLY.format(name)
-    if only and not search.right:
-        last = max(place.statement.lineno for place in only)
-        where = f"lines {{}} to {last}" if last > only[0].statement.lineno else "line {}"
-        yield only[0], f"Look at {where}: only wrong gradients come from there."
+    if not search.right:
+        fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in events])
+        used = {name.id for each in fine for name in names_in(each)}
+        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
+        to_blame = {place.statement for place in search.alone}
+        to_blame |= {place.statement for place in search.reach} - moved
+        new = [place for place in unknown if place.name not in used and not isinstance(place.value, dict)]
+        after = [place for place in (new if known else only) if place.statement in to_blame]
+        last = max((place.statement.lineno for place in after if not (place.is_given and place.is_name)), default=0)
+        for place in after:
+            where = f"lines {{}} to {last}" if last > place.statement.lineno else "line {}"
+            yield place, f"Look at {where}: only wrong gradients come from there."
 
 
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:

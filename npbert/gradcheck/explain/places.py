@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import Code, text_of
+from npbert.gradcheck.paths import listed
 
 # what has variables of its own; what reduces an axis; what has no value to look at
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
@@ -39,6 +40,11 @@ class CodePlace:
     def is_float(self) -> bool:
         """True if its value is a float, or an array of floats."""
         return is_float(self.value)
+
+    @property
+    def has_floats(self) -> bool:
+        """True if its value is a float, or an array of floats, or has some."""
+        return any(map(is_float, listed(self.value, "").values()))
 
     @property
     def is_name(self) -> bool:

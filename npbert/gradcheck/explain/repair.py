@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 
 from npbert.gradcheck.explain.code import Code
@@ -50,6 +50,9 @@ from npbert.gradcheck.explain.trial import (
 
 TRIES = 8000
 """The most runs of the code, with any edits: some seconds for a layer."""
+
+
+_NOTHING = Trace([])
 
 
 class Mending:
@@ -86,6 +89,12 @@ class Mending:
     def left(self) -> set[str]:
         """The outputs that are wrong after the edits."""
         return wrong_in(self._now)
+
+    def is_to_blame(self, tries: int) -> bool:
+        """True if a place in the code moves wrong outputs and no right one, as far as that is known after so many
+        runs."""
+        self.trial.left = tries
+        return bool(self._search.reach and self._search.alone)
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
@@ -138,13 +147,11 @@ class Mending:
                 return chain
         return ()
 
-    def suspect(self) -> list[Finding]:
-        """Return the place to look at for what is left, if one is known."""
-        if not self.left or has_failed(self._first):
-            return []
-        for place, cause in suspects(self._search):
-            return [finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)]
-        return []
+    def suspects(self, known: Trace = _NOTHING) -> Iterator[Finding]:
+        """Yield the places to look at for what is left, the best first. known: right numbers, without a right code"""
+        if self.left and not has_failed(self._first):
+            for place, cause in suspects(self._search, known):
+                yield finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

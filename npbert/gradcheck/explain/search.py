@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, Code, names_in, text_of, variables_of
+from npbert.gradcheck.explain.code import Code, names_in, text_of, variables_of
 from npbert.gradcheck.explain.edits import CHANGES, RIGHT, Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
-from npbert.gradcheck.explain.places import CodePlace, places_in
+from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
-from npbert.gradcheck.inputs import Function, magnitude
+from npbert.gradcheck.inputs import Function, magnitude, mapped
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
@@ -67,6 +67,8 @@ class Search:
         if self.right:
             self.fine, self.unknown = self.right.verdicts(events)
         self._hooked: dict[CodePlace, Code] = {}
+        self.alone = set[CodePlace]()
+        """The places that move wrong outputs and no right one, known after `reach`."""
 
     @cached_property
     def reach(self) -> dict[CodePlace, int]:
@@ -75,31 +77,32 @@ class Search:
         return {place: count for place, count in moves.items() if count}
 
     def _moves(self, place: CodePlace) -> int:
-        """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
-        moves, too."""
+        """Return the number of wrong outputs that move with a place, all if it is no float; 0 if a right output or y
+        moves, too. A condition takes no notice of a little, but of other numbers."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
             return 0
-        if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
+        if place.hidden or not place.seen or not place.has_floats or RAISES in now.wrong:
             return len(now.wrong)
-        rng = np.random.default_rng(0)
+        moved = self._moved(place, _a_little) or self._moved(place, _elsewhere)
+        return moved if place.is_float else len(now.wrong)  # of several floats, some may be right
 
-        def moved(_: Any, value: Callable[[], Any]) -> Any:
-            was = value()
-            return was * (1 + _A_LITTLE * rng.random(np.shape(was))) + _A_LITTLE
-
-        then = self.trial.look(self._with(place, moved), self.first)
+    def _moved(self, place: CodePlace, change: Function) -> int:
+        """Return the same for one change of the numbers of a place."""
+        now = self.now[self.first]
+        then = self.trial.look(self._with(place, lambda _, value: mapped(change, value())), self.first)
         spoiled = [name for name in then.wrong - now.wrong if not _is_nothing(now, name)]  # a sum that is 0 may stay so
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = spoiled and not (is_shared or RAISES in then.wrong)
-        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
+        count = 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
+        if count and not spoiled:
+            self.alone.add(place)
+        return count
 
     def _with(self, place: CodePlace, value: Function) -> Function:
         """Return the code with another value in a place. value: of the variables there, and of what computes the old"""
         if place not in self._hooked:  # parsed only once for each place
-            start, end = self.code.span(place.expr)  # an inner function knows the names it reads
-            changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]
-            self._hooked[place] = self.code.edited(changes)
+            self._hooked[place] = self.code.hooked(place.expr)
         return self.trial.compiled(self._hooked[place], value)
 
     def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:
@@ -200,6 +203,15 @@ class Search:
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or self.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
+
+
+def _a_little(value: Any) -> Any:
+    by = 1 + _A_LITTLE * np.random.default_rng(0).random(np.shape(value))
+    return value * by + _A_LITTLE if is_float(value) else value
+
+
+def _elsewhere(value: Any) -> Any:
+    return value * np.random.default_rng(0).uniform(-0.5, 0.5, np.shape(value)) if is_float(value) else value
 
 
 def _leaves_unread(made: Made) -> bool:

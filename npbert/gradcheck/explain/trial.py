@@ -30,7 +30,7 @@ class Outlook:
     """The result of the code on one sample.
 
     wrong, right: the names of outputs. If the code fails, RAISES is wrong, and outputs not reached are in neither.
-    arrays: by name, the result and the right array, of one shape; for some outputs or none.
+    arrays: by name, the result and the right array; for some outputs or none.
     """
 
     wrong: Set[str]
@@ -41,6 +41,11 @@ class Outlook:
 def is_number(value: Any) -> bool:
     """True for an array of real numbers."""
     return np.asarray(value).dtype.kind in "fiub"
+
+
+def has_right_shape(pair: tuple[Array, Array]) -> bool:
+    """True for two arrays of one shape."""
+    return np.shape(pair[0]) == np.shape(pair[1])
 
 
 class Sample(NamedTuple):
@@ -55,14 +60,15 @@ class Sample(NamedTuple):
     right: Numbers
     accuracy: Mapping[str, float]
 
-    def alike(self, numbers: Numbers) -> dict[str, tuple[Array, Array]]:
-        """Return the arrays of real numbers that have the right shape, each with the right one."""
-        pairs = ((name, array, self.right[name]) for name, array in numbers.items() if name in self.right)
-        return {name: (one, other) for name, one, other in pairs if is_number(one) and np.shape(one) == np.shape(other)}
+    def pairs(self, numbers: Numbers) -> dict[str, tuple[Array, Array]]:
+        """Return the arrays of real numbers, each with the right one."""
+        both = ((name, np.asarray(array), self.right[name]) for name, array in numbers.items() if name in self.right)
+        return {name: (one, other) for name, one, other in both if is_number(one)}
 
     def wrong(self, numbers: Numbers) -> set[str]:
         """Return the names of the numbers that are not right."""
-        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in self.alike(numbers).items()}
+        alike = {name: pair for name, pair in self.pairs(numbers).items() if has_right_shape(pair)}
+        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in alike.items()}
         return numbers.keys() - {name for name, size in off.items() if size <= self.accuracy[name]}
 
     def numbers(self, *, stops: bool = False) -> tuple[dict[str, Array], BaseException | None]:
@@ -83,9 +89,10 @@ class Sample(NamedTuple):
         numbers, error = self.numbers(stops=True)
         if subjects := getattr(error, "subjects", ()):
             return Outlook(set(subjects), self.right.keys())
-        both, wrong = self.alike(numbers), self.wrong(numbers)
+        both, wrong = self.pairs(numbers), self.wrong(numbers)
         missing = self.right.keys() - numbers.keys()
-        has_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
+        is_refused = any(name not in both or not has_right_shape(both[name]) for name in wrong)  # as by add_grad
+        has_stopped = error or (missing and is_refused)
         return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)
 
 

@@ -17,6 +17,7 @@ _SIZES = ("{}", "len({})", "{}.shape[1]", "{}.shape[-1]", "{}.size", "{}.sum()")
 _PRODUCTS = ("({}) * ({})", "({}) @ ({})", "({}) @ ({}).T")
 _MOST_CALLS = 24  # the shortest, as each is tried in every place
 _MOST_FACTORS = 13  # 3 · 13² products are tried in a place
+_MOST_SCALARS = 3
 _MOST_NUMBERS = 4000  # of an array: larger ones take longer to compare than to leave out
 
 
@@ -62,9 +63,11 @@ class Vocabulary:
             yield from (f"{text_of(e.value)}.{other}" for other in self._attributes)
 
     def _products(self, place: CodePlace) -> Iterator[str]:
-        """G: products of two arrays that have the shape of the place."""
-        arrays = [(e, value) for e, value in self._valued(place.env) if np.ndim(value)]
-        for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):
+        """G: products of two arrays, or of a number and an array, that have the shape of the place."""
+        factors = [(e, np.asarray(value)) for e, value in self._valued(place.env)]
+        arrays = [factor for factor in factors if factor[1].ndim][:_MOST_FACTORS]
+        numbers = [factor for factor in factors if not factor[1].ndim][:_MOST_SCALARS]
+        for (a, one), (b, other) in itertools.product([*numbers, *arrays], arrays):
             for text in _PRODUCTS:
                 with contextlib.suppress(ValueError):  # shapes that do not fit
                     if np.shape(eval(text.format("a", "b"), {"a": one, "b": other})) == np.shape(place.value):

@@ -3,8 +3,9 @@
 1. Run the code on every sample, and find the outputs that are wrong (`trial.py`).
 2. Run it once more with a hook at each expression, for its values; with a right code at hand, find the lines whose
    numbers the right code has, too (`trace.py`).
-3. Move the number of each expression a little: it is to blame if wrong outputs move with it, unless a right output
-   moves, too; of code that is called several times, each such expression is to blame (`search.py`).
+3. Move the number of each expression a little, and far if nothing moves with it: it is to blame if wrong outputs move
+   with it, unless a right output moves, too; of code that is called several times, each such expression is to blame
+   (`search.py`).
 4. Try the edits of all that is to blame, and the moves of lines, the most common mistakes first (`search.py`). An edit
    helps if one more output is right at every sample where it changes, and in a second call, and none is newly wrong.
 5. Of the edits that help and cost about the same, take one that changes no output that stays wrong, and of these the
@@ -15,11 +16,12 @@
    lines together, edits with new numbers come first.
 8. `replace` puts expressions of the right code in the place of wrong results, whatever these were computed from.
 9. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
-   does not have.
+   does not have; without a right code, the first that is neither a number of forward nor the gradient of one
+   (`known.py`).
 
-`run` makes 1 to 6, with the edits up to some cost; `rewrite` makes 7, `replace` 8, `suspect` 9; `retry` undoes edits
-that lead nowhere. `check_gradients` runs, then rewrites; `npbert/learn/judge.py` changes code, rewrites lines, adds
-code, rewrites several lines, retries and replaces.
+`run` makes 1 to 6, with the edits up to some cost; `rewrite` makes 7, `replace` 8, `suspects` 9; `retry` undoes edits
+that lead nowhere. `check_gradients` runs; `npbert/learn/judge.py` changes code, rewrites lines, adds code, rewrites
+several lines, retries and replaces.
 
 An edit is told only if it was applied, and the outputs it names were right with it.
 """

@@ -64,11 +64,12 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     searches = {each: _search_of(each, samples, forward) for each in sorted(theirs, key=_length)}
     innocent = [each for each in searches if not searches[each].is_to_blame(tries)]
     known = Known(function, samples[0], forward, theirs)
-    first = _suspect([each for each in theirs if each not in forward] or theirs, searches, calls, known)
-    if not first and len(theirs) == 1:
-        first = _suspect(theirs, searches, calls, Trace([]))
-    to_blame = [each for each in (*(each for _, each in first), *searches) if each not in innocent]
-    for group in (dict.fromkeys(to_blame), innocent):
+    suspect = _suspect([each for each in theirs if each not in forward] or theirs, searches, calls, known)
+    if not suspect and len(theirs) == 1:  # all of its numbers are known, from elsewhere
+        suspect = _suspect(theirs, searches, calls, Trace([]))
+    first = [each for _, each in suspect]
+    to_blame = dict.fromkeys(each for each in (*first, *searches) if each not in innocent)
+    for group in (to_blame, innocent):
         in_turn = list(itertools.product((CHEAP, np.inf), group))
         for count, (most, each) in enumerate(in_turn):
             share = tries // min(2, len(in_turn) - count)
@@ -78,10 +79,11 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
                 return [_finding(found, each) for found in searches[each].findings]
     best = min(searches, key=lambda each: _rank(searches[each]), default=None)
     found = [_finding(each, best) for each in searches[best].findings] if best else []
-    return found or [_finding(*each) for each in first]
+    return found or [_finding(*each) for each in suspect]
 
 
 def _search_of(function: FunctionType, samples: list[Sample], forward: list[FunctionType]) -> Mending:
+    """Return the search in a function, for which expressions of forward may be missing."""
     code = replace(Code.of(function), leaves_functions=function in forward)
     near = [each for each in forward if each.__module__ == function.__module__]
     return Mending(code, function, samples, forward="".join(textwrap.dedent(inspect.getsource(each)) for each in near))

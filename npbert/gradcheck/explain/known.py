@@ -6,7 +6,7 @@ along random directions; an array of backward is the gradient of a value if it h
 
 import ast
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -39,21 +39,20 @@ class Known(Trace):
         backward: Sequence[FunctionType],
     ) -> None:
         values: list[Any] = [*function.inputs.values(), *function.dy]
-        self._slopes = list[tuple[Array, Array]]()  # directions of a value, and the slopes along them
+        self._slopes = defaultdict[int, list[Array]](list)  # of each value, by its size
         for each in forward:
             code, trial = Code.of(each), Trial(each, [sample])
             seen = watched(trial, code, places_in(code), 0)
             times = Counter((place, call) for place, _, call in seen)
             for place, value, call in seen:
-                slopes = np.zeros(_DIRECTIONS)
+                is_used = each not in backward
                 if place.is_float and not (place.is_target or place.hidden) and times[place, call] == 1:
-                    directions = np.random.default_rng(0).standard_normal((_DIRECTIONS, np.size(value)))
-                    moved = code.hooked(place.expr)
-                    slopes = np.array(
-                        [_slope(function, sample, trial, moved, call, direction) for direction in directions]
-                    )
-                    self._slopes.append((directions, slopes))
-                if slopes.any() or each not in backward:
+                    hooked, size = code.hooked(place.expr), np.size(value)
+                    slopes = [_slope(function, sample, trial, hooked, call, by) for by in _directions(size)]
+                    if any(slopes):
+                        is_used = True
+                        self._slopes[size].append(np.array(slopes))
+                if is_used:
                     values.append(value)
         anywhere = CodePlace(None, ast.Pass())
         super().__init__([(anywhere, value, 0) for value in values])
@@ -63,20 +62,20 @@ class Known(Trace):
         return {""} if super().names_of(array, *others, call=call) or self._is_gradient(array) else set()
 
     def _is_gradient(self, array: Array) -> bool:
-        size = np.linalg.norm(array)
-        return any(
-            slopes.any() and np.allclose(directions @ array.ravel(), slopes, rtol=0, atol=_SAME * size)
-            for directions, slopes in self._slopes
-            if directions.shape[1] == array.size
-        )
+        slopes, largest = _directions(array.size) @ array.ravel(), _SAME * np.linalg.norm(array)
+        return any(np.allclose(slopes, of_value, rtol=0, atol=largest) for of_value in self._slopes[array.size])
 
 
-def _slope(function: ScalarFunction, sample: Sample, trial: Trial, hooked: Code, call: int, direction: Array) -> float:
-    """Return the slope of S for a value along a direction, by the complex step; 0 if forward raises."""
+def _directions(size: int) -> Array:
+    return np.random.default_rng(0).standard_normal((_DIRECTIONS, size))
+
+
+def _slope(function: ScalarFunction, sample: Sample, trial: Trial, hooked: Code, call: int, by: Array) -> float:
+    """Return the slope of S for a value of this call along a direction, by the complex step; 0 if forward raises."""
 
     def moved(_: Any, computed: Function) -> Any:
         value = computed()
-        return value + 1j * _TINY * direction.reshape(np.shape(value)) if trial.calls == call else value
+        return value + 1j * _TINY * by.reshape(np.shape(value)) if trial.calls == call else value
 
     trial.calls = 0
     with in_place_of(trial.function, trial.compiled(hooked, moved)), contextlib.suppress(Exception):  # of the author's

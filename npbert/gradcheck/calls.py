@@ -4,12 +4,12 @@ Authors differ in these ways. Another way is another name here:
 
 | what differs | in authors' code |
 |---|---|
-| forward is called | forward, compute, calculate, call, loss, `__call__`; or longer, as forward_propagation |
+| forward is called | forward, compute, calculate, call, loss, `__call__` (also if it calls forward); or longer |
 | backward is called | backward, gradient, `_backward`, backprop, back_propagate; or longer, as backward_propagation |
 | y is | forward's results before a cache; self.output; of a loss, the number that moves, beside an accuracy |
 | backward takes | dy, or several; none, or an unused dout=1, for a loss; forward's inputs; a cache; a learning rate |
 | an argument is | a rate, a cache or a later input by its name; else a dy, as a function's first is |
-| a loss's slope | is a function of two or more of the loss's inputs, and perhaps of a cache, alone |
+| a loss's slope | is a function of the loss's inputs by name, and perhaps of a cache, or by place, without a dy |
 | a cache is | of an object by its name; of a function, which has no other memory, the last of several results |
 | gradients are | in backward's result, or in the object (`gradients.py`) |
 """
@@ -33,6 +33,7 @@ _BACKWARDS = "backward", "gradient", "_backward", "backprop", "back_prop"
 _LONGER = "forward", "backward", "backprop", "back_prop"  # names that may go on
 _OUTPUTS = "output", "outputs", "out", "y"  # the attributes with y, if forward returns nothing
 _CACHES = {"cache", "caches", "ctx", "context", "memory"}
+_OF_GRADIENTS = "d", "g", "up"  # how the names of a dy begin
 _RATES = {"lr", "learning_rate", "alpha", "eta", "step_size", "_"}
 
 
@@ -60,6 +61,12 @@ def _of(thing: Any, function: Any) -> Any:
     return getattr(thing, function) if isinstance(function, str) else function
 
 
+def _door(thing: Any, forward: Any) -> Any:
+    """Return `__call__` for forward, if it calls that: it may keep what backward needs."""
+    called = getattr(type(thing).__call__, "__code__", None) if callable(thing) else None
+    return "__call__" if called and forward in called.co_names else forward
+
+
 def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: Any = None) -> Form:
     """Return the Form of two methods of an object, or of a loss and its slope (`_of`). Backward gets all but dy by its
     name."""
@@ -70,7 +77,7 @@ def _form_by_names(forward: Any, backward: Any, inputs: Sequence[Any], thing: An
     dys = [word for word in required or words if word not in known]
 
     def run(thing: Any, arguments: list[Any]) -> tuple[Any, Function]:
-        y = _of(thing, forward)(*arguments)
+        y = _of(thing, _door(thing, forward))(*arguments)
         if y is None:
             held = attributes_of(thing)
             y = next((held[name] for name in _OUTPUTS if name in held), None)
@@ -117,6 +124,9 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
             )
         elif words[1:] == names or not 0 < len(by_name) == len(words) - 1:
             by_place, by_name = arguments, {}
+        if is_number(y) and not np.ndim(y) and len(words) == len(names) and not words[0].startswith(_OF_GRADIENTS):
+            form.takes_dy = False
+            return y, lambda _: backward(*arguments)
 
         def back(dy: Any) -> Any:
             is_each = isinstance(dy, tuple) and len(words) == len(dy) + len(by_place) + len(by_name)
@@ -124,7 +134,8 @@ def form_of_functions(f: Function, backward: Function, inputs: Sequence[Any]) ->
 
         return y, back
 
-    return Form(names, inputs, run)
+    form = Form(names, inputs, run)
+    return form
 
 
 def form_of_loss(f: Any, inputs: Sequence[Any], thing: Any = None) -> Form:

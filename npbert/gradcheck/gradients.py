@@ -126,10 +126,13 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
     held = values_at(form.thing)
     for path, value in [*given.items(), *held.items()]:
         if is_float_array(value):
-            other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
-            kept = form.ran(others={id(value): np.copy(other)})
-            is_left = path in given or np.array_equal(values_at(kept.thing).get(path, ()), other)
-            is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
+            by = np.random.default_rng(1).uniform(-1, 1, value.shape)
+            for other in (value * (1.2 + 0.1 * by), 10 * by * (1 + abs(value))):  # far, if units are dead nearby
+                kept = form.ran(others={id(value): np.copy(other)})
+                is_left = path in given or np.array_equal(values_at(kept.thing).get(path, ()), other)
+                is_used = not all(map(np.array_equal, as_tuple(kept.y), as_tuple(seen.y)))
+                if is_used:
+                    break
             if is_left and (is_used or path not in seen.written):
                 if path in held and path in form.values:
                     raise ValueError(f"{path} is an input of forward and an array of the object, wanted other names")

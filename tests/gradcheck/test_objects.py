@@ -187,3 +187,39 @@ def test_a_loss_and_its_slope_have_the_same_inputs():
 
 def test_a_dy_of_two_arrays_may_come_beside_one_input():
     assert check_gradients(lambda x: (x**2, 3 * x), lambda dys, x: 2 * x * dys[0] + 3 * dys[1], X).proof
+
+
+class Public:
+    def __call__(self, x):
+        self.slope = np.cos(x)
+        return self.forward(x)
+
+    def forward(self, x):
+        return np.sin(x)
+
+    def backward(self, dy):
+        return dy * self.slope
+
+
+def test_a_call_that_calls_forward_may_keep_what_backward_needs():
+    assert check_gradients(Public(), X).proof
+
+
+class Dead:
+    def __init__(self):
+        self.b, self.grads = np.full(4, -20.0), []
+
+    def forward(self, x):
+        return np.maximum(x + self.b, 0)
+
+    def backward(self, dy):
+        self.grads.append(dy.sum(axis=0))
+        return 0 * dy
+
+
+def test_the_gradient_of_a_parameter_is_checked_though_all_units_are_dead():
+    assert check_gradients(Dead(), X).wrong["b"] == 4
+
+
+def test_the_slope_of_a_loss_takes_its_inputs_by_place():
+    assert check_gradients(lambda p, t: ((p - t) ** 2).sum(), lambda logits, labels: 2 * (logits - labels), X, -X).proof

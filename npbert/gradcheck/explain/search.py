@@ -116,11 +116,12 @@ class Search:
             edit = edit.tidied()
             after = self.trial.looks(edit.applied)
             if mended := mended_by(self.now, after):
-                for change in edit.changes if len(edit.parts()) > 1 else ():  # of equal places, some may be right
+                for change in edit.changes if not edit.told else ():
                     less = replace(edit, changes=[each for each in edit.changes if each != change])
-                    others = self.trial.looks(less.applied)
-                    if mended <= mended_by(self.now, others):
-                        edit, after = less, others
+                    if less.changes:  # of equal places, some may be right
+                        others = self.trial.looks(less.applied)
+                        if mended <= mended_by(self.now, others):
+                            edit, after = less, others
                 return edit, after
         return None
 

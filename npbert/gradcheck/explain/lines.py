@@ -146,7 +146,7 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
             yield place, _EARLY.format(name)
     if not search.right:
         fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in events])
-        used = {name.id for each in fine for name in names_in(each)}
+        used = {name.id for each in fine if not isinstance(each, ast.Return) for name in names_in(each)}
         moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
         to_blame = {place.statement for place in search.alone}
         to_blame |= {place.statement for place in search.reach} - moved

@@ -64,7 +64,8 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     searches = {each: _search_of(each, samples, forward) for each in sorted(theirs, key=_length)}
     innocent = [each for each in searches if not searches[each].is_to_blame(tries)]
     known = Known(function, samples[0], forward, theirs)
-    suspect = _suspect([each for each in theirs if each not in forward] or theirs, searches, calls, known)
+    among = [each for each in theirs if each not in forward] or theirs
+    suspect = _suspect(among, searches, calls, known) if known.has_gradients or len(theirs) == 1 else []
     if not suspect and len(theirs) == 1:  # all of its numbers are known, from elsewhere
         suspect = _suspect(theirs, searches, calls, Trace([]))
     first = [each for _, each in suspect]

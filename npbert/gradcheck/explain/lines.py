@@ -146,11 +146,16 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
             yield place, _EARLY.format(name)
     if not search.right:
         fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in events])
-        used = {name.id for each in fine if not isinstance(each, ast.Return) for name in names_in(each)}
+        uses = [(name.id, each.lineno) for each in fine if not isinstance(each, ast.Return) for name in names_in(each)]
         moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
         to_blame = {place.statement for place in search.alone}
         to_blame |= {place.statement for place in search.reach} - moved
-        new = [place for place in unknown if place.name not in used and not isinstance(place.value, dict)]
+        new = [
+            place
+            for place in unknown
+            if not isinstance(place.value, dict)
+            and not any(name == place.name and line > place.statement.lineno for name, line in uses)
+        ]
         after = [place for place in (new if known else only) if place.statement in to_blame]
         last = max((place.statement.lineno for place in after if not (place.is_given and place.is_name)), default=0)
         for place in after:

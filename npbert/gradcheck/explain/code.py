@@ -115,8 +115,8 @@ class Code:
         return text[start:].decode()
 
     def compiled(self, step: Function, hook: Function | None = None) -> Function:
-        """Return the runnable function. step: called in each round of a loop, also with each value there that is
-        computed from its last one; hook: called where an edit says so.
+        """Return the runnable function. step: called in each round of a loop, with the local variables; hook: called
+        where an edit says so.
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
@@ -131,7 +131,7 @@ class Code:
         if _LOOP.search(self.text):
             for node in (node for function in functions for node in ast.walk(function)):
                 if isinstance(node, ast.For | ast.While):
-                    node.body = [_step_of(""), *node.body, *map(_step_of, _growing(node.body))]
+                    node.body[:0] = ast.parse(f"{STEP}(locals())").body
         maker: Any = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body[0]
         maker.body = [*functions, *maker.body]
         return compile(ast.Module([maker], []), _FILE, "exec")
@@ -146,20 +146,6 @@ def _functions_in(text: bytes) -> list[ast.FunctionDef]:
     for each in functions:
         each.decorator_list = []
     return functions
-
-
-def _step_of(name: str) -> ast.stmt:
-    return ast.parse(f"{STEP}({name})").body[0]
-
-
-def _growing(body: list[ast.stmt]) -> set[str]:
-    """Return the names that a body of a loop computes from themselves, as far as known."""
-    found = set[str]()
-    for each in (statement for statement in body if isinstance(statement, ast.Assign)):
-        read = {getattr(node, "id", "") for node in ast.walk(each.value)}
-        names = {target.id for target in each.targets if isinstance(target, ast.Name)}
-        found |= names if HOOK in read else names & read
-    return found
 
 
 @lru_cache(4096)

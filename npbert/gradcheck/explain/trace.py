@@ -10,7 +10,7 @@ import contextlib
 import copy
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -80,9 +80,9 @@ def copied(value: Any) -> Any:
 
 
 class Trace:
-    """The numbers of a run of a right code, for comparison; none, and false, without such a code."""
+    """The numbers of a run, for comparison; none, and false, of a right code if there is none."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: list[Event]) -> None:
         self.events = events
         self._names = defaultdict[tuple[int, frozenset[complex]], set[str]](set)  # by call, 0 for any, and numbers
         for place, value, call in events:
@@ -124,13 +124,13 @@ class Trace:
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order
         the places with numbers that did not, or under another name, one per statement, with these numbers. The last
-        value at each place counts, in each call."""
+        value at each place counts, in each call. None if there is no such code."""
         fine, unknown = set[ast.stmt](), dict[CodePlace, Array]()
         results = {(place, call): value for place, value, call in events if place.is_result}
         by_statement: dict[ast.stmt, list[tuple[CodePlace, Array, int]]] = {}
         for (place, call), value in results.items():
             by_statement.setdefault(place.statement, []).extend((place, array, call) for array in telling(value))
-        for statement, here in by_statement.items():
+        for statement, here in by_statement.items() if self else ():
             lacking = [(place, array) for place, array, call in here if self.lacks(place, array, call)]
             unknown.update(lacking[:1])
             if here and not lacking and all(self.names_of(array, call=call) for _, array, call in here):

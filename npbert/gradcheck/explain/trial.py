@@ -149,11 +149,11 @@ class Trial:
         """True if no try is left."""
         return self.left <= 0
 
-    def step(self, value: Any = None) -> None:
-        """Count a round of a loop of the code. value: computed from that of the last round. Raises: Failed after too
-        many, as they do not end, and for an array that has grown too large."""
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Count a round of a loop of the code. env: its local variables. Raises: Failed after too many, as they do not
+        end, and for an array that has grown too large."""
         self._rounds += 1
-        if self._rounds > _MOST_ROUNDS or getattr(value, "size", 0) > _MOST_NUMBERS:
+        if self._rounds > _MOST_ROUNDS or any(map(_is_large, env.values())):
             raise Failed
 
     def look(self, function: Function, k: int) -> Outlook:
@@ -187,6 +187,10 @@ class Trial:
         """Return the result on every sample, and on the first once more, by one function."""
         function = self.compiled(code)
         return [self.look(function, k) for k in [*range(len(self.samples)), 0]]
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.size > _MOST_NUMBERS
 
 
 def _failing(*args: Any, **more: Any) -> Any:

@@ -80,14 +80,13 @@ class Code:
 
     def source(self, node: Any) -> str:
         """Return the node as the author wrote it."""
-        start, end = self.span(node)
-        return self.text[start:end].decode()
+        return self.piece(self.span(node))
 
     def lines(self, start: int, end: int) -> tuple[str, int]:
         """Return the whole lines of a piece of text without their indent, and the column of its start in them."""
         before = self.text[:start].rpartition(b"\n")[2].decode()
         after = self.text[end:].partition(b"\n")[0].decode()
-        whole = f"{before}{self.text[start:end].decode()}{after}"
+        whole = f"{before}{self.piece((start, end))}{after}"
         place = textwrap.dedent(whole)
         indent = len(whole.partition("\n")[0]) - len(place.partition("\n")[0])
         return place, len(before) - indent
@@ -98,7 +97,7 @@ class Code:
 
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
-        return replace(self, text=self.changed((0, len(self.text)), changes).encode())
+        return replace(self, text=self.piece((0, len(self.text)), changes).encode())
 
     def hooked(self, expr: ast.expr) -> Code:
         """Return a copy in which the hook gives the value of an expression, from the variables there, and from what
@@ -106,7 +105,7 @@ class Code:
         start, end = self.span(expr)  # an inner function knows the names it reads
         return self.edited([(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")])
 
-    def changed(self, span: tuple[int, int], changes: Iterable[Change]) -> str:
+    def piece(self, span: tuple[int, int], changes: Iterable[Change] = ()) -> str:
         """Return the text from the start to the end of the span, with other pieces of text there."""
         start, end = span
         text = self.text[:end]

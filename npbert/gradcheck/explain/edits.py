@@ -28,12 +28,14 @@ _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
 class Edit:
     """code: before the edit   kind: see grammar.py   changes: of its text
     told: the statement to show, or None for an edit of an expression, which is in brackets
+    place: of the only expression, if its value can be seen from outside
     """
 
     code: Code
     kind: str
     changes: Sequence[Change]
     told: ast.stmt | None = None
+    place: CodePlace | None = None
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -47,13 +49,12 @@ class Edit:
     @cached_property
     def old(self) -> str:
         """The text there."""
-        start, end = self.span
-        return self.code.text[start:end].decode()
+        return self.code.piece(self.span)
 
     @cached_property
     def new(self) -> str:
         """What replaces it."""
-        return self.code.changed(self.span, self.changes)
+        return self.code.piece(self.span, self.changes)
 
     @property
     def line(self) -> int:
@@ -103,7 +104,8 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, kinds: Container[str]) ->
                 new, kind = rule.made(parts, drawn), rule.kind
                 if kind in _REMOVING and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is no sum, reshape(-1, 1) no step
                     continue
-                yield Edit(code, place.count or kind, [(*code.span(place.expr), f"({new})")])
+                change = (*code.span(place.expr), f"({new})")
+                yield Edit(code, place.count or kind, [change], place=None if place.hidden else place)
 
 
 def statement_edits(

@@ -28,11 +28,14 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.known import Known
-from npbert.gradcheck.explain.repair import TRIES, Mending
+from npbert.gradcheck.explain.repair import Mending
 from npbert.gradcheck.explain.samples import samples_of
 from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.function import ScalarFunction
+
+TRIES = 8000
+"""The most runs of the code, with any edits: some seconds for a layer."""
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""

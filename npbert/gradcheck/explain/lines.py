@@ -66,7 +66,7 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:
                     for edit in edits_of(place, search.vocabulary, KINDS):
                         if search.trial.is_over:
                             return
-                        after_it = code.changed((start, end), edit.changes)
+                        after_it = code.piece((start, end), edit.changes)
                         if arrays := search.known_arrays(after_it, whole.env):
                             yield edit, _newness(arrays, whole, search)
             yield from ((edit, 1) for edit in transplants(whole, search))
@@ -118,14 +118,12 @@ def _made_known(edit: Edit, search: Search) -> Search | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
     edit = edit.tidied()
     code = edit.applied
-    if has_failed([search.trial.look(search.trial.compiled(code), search.first)]):
-        return None
     _, unknown = search.right.verdicts(watched(search.trial, code, places_in(code), search.first))
     if len(unknown) >= len(search.unknown):
         return None
     after = search.trial.looks(code)
     keeps = all(now.right <= then.right for now, then in zip(search.now, after, strict=True))
-    return search.after(edit, after) if keeps else None
+    return search.after(edit, after) if keeps and not has_failed([after[search.first]]) else None
 
 
 def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
@@ -133,10 +131,10 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
     no right result; then a returned value that is right for an earlier one; or, without a right code, the results that
     are not `known`, nor used for what is: wrong outputs come from them, and no right ones. Each with a sentence."""
     now = search.now[search.first]
-    for place, value, _ in search.own.events:
-        for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
-            if name in now.wrong and right.any() and is_equal(value, right):
-                yield place, _LOST.format(name)
+    wrong = [(name, *pair) for name, pair in now.arrays.items() if name in now.wrong]
+    for (place, value, _), (name, _, right) in itertools.product(search.own.events, wrong):
+        if place.is_result and isinstance(value, np.ndarray) and right.any() and is_equal(value, right):
+            yield place, _LOST.format(name)
     whole = [place for place in search.reach if place.is_whole and place.is_float]
     computing = {place.statement for place in whole}
     for place, array in search.unknown.items():
@@ -144,19 +142,17 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             yield place, _NEW
     only = [place for place in whole if not place.is_name or isinstance(place.statement, ast.Return)]
-    for place, name in itertools.product(only, now.wrong & now.arrays.keys()):
+    for place, (name, given, _) in itertools.product(only, wrong):
         value = np.asarray(place.value)
         known_as = search.right.names_of(value)
-        is_early = known_as and "return" not in known_as  # a result is only in another order
-        if is_early and is_equal(value, now.arrays[name][0]):
+        if known_as and "return" not in known_as and is_equal(value, given):  # a result is only in another order
             yield place, _EARLY.format(name)
     if not search.right:
         fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in search.own.events])
         used = {name.id for each in fine for name in names_in(each)}
-        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
-        to_blame = {place.statement for place in search.alone}
-        to_blame |= {place.statement for place in search.reach} - moved
         new = [place for place in unknown if place.name not in used and not isinstance(place.value, dict)]
+        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
+        to_blame = {each.statement for each in search.reach if each in search.alone or each.statement not in moved}
         after = [place for place in (new if known else only) if place.statement in to_blame]
         last = max((place.statement.lineno for place in after if not (place.is_given and place.is_name)), default=0)
         for place in after:

@@ -50,10 +50,6 @@ from npbert.gradcheck.explain.trial import (
     wrong_in,
 )
 
-TRIES = 8000
-"""The most runs of the code, with any edits: some seconds for a layer."""
-
-
 _NOTHING = Trace([])
 
 
@@ -96,7 +92,7 @@ class Mending:
         self.trial.left = tries
         return bool(self._search.reach and self._search.alone)
 
-    def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
+    def run(self, tries: int, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
         return self._taken(tries, lambda search: search.best(most))
 

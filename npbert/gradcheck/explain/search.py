@@ -110,11 +110,11 @@ class Search:
             self.alone.add(place)
         return count
 
-    def made(self, edit: Edit, place: CodePlace | None = None) -> Search | None:
-        """Return the search in the code with the edit, if it helps. place: of an edit of an expression: this is
-        quicker"""
-        if place and not place.hidden:
-            function = self.trial.compiled(self._hooked(place.expr), lambda env, _: self.code.value(edit.new, env))
+    def made(self, edit: Edit) -> Search | None:
+        """Return the search in the code with the edit, if it helps."""
+        if edit.place:  # not parsed again
+            hooked = self._hooked(edit.place.expr)
+            function = self.trial.compiled(hooked, lambda env, _: self.code.value(edit.new, env))
         else:
             function = self.trial.compiled(edit.applied)
         now, then = self.now[self.first], self.trial.look(function, self.first)
@@ -153,9 +153,9 @@ class Search:
         """Return the edit that helps most among the cheapest, up to the cost `most`; [] without one."""
         found = list[Search]()
         while not self.trial.is_over and self._untried and self._untried[0][0][0] <= most:
-            (cost, *_), edits, place = self._untried.popleft()
+            (cost, *_), edits = self._untried.popleft()
             for edit in edits:
-                made = self.made(edit, place)
+                made = self.made(edit)
                 if made and not (wrong_in(made.now) or _leaves_unread(made)):
                     return [made]
                 if made and edit.kind != "line order":  # which mends a part by chance
@@ -166,13 +166,13 @@ class Search:
         return sorted(found, key=self._badness)[:1]
 
     @cached_property
-    def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
-        """The edits, each with its rank and its place; edits that add code by place and kind."""
+    def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit]]]:
+        """The edits, each with its rank; edits that add code by place and kind."""
         vocabulary, fine = self.vocabulary, self.fine
         computed = {name for place in self.places if not place.hidden for name in variables_of(place.statement)[0]}
         ranked = list[Any]()
         for edit in statement_edits(self.places, vocabulary, fine):
-            ranked.append((edit.rank(_of_right(edit, edit.told in fine)), [edit], None))
+            ranked.append((edit.rank(_of_right(edit, edit.told in fine)), [edit]))
         most, alike = max(self.reach.values(), default=0), defaultdict[Any, dict[Any, Edit]](dict)
         for place, moves in self.reach.items():
             passes_on = place.is_name and place.is_whole
@@ -180,20 +180,20 @@ class Search:
             more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             for edit in edits_of(place, vocabulary, CHANGES):
-                ranked.append((edit.rank(more + elsewhere + _of_right(edit, is_fine)), [edit], place))
+                ranked.append((edit.rank(more + elsewhere + _of_right(edit, is_fine)), [edit]))
                 alike[edit.kind, edit.old, edit.new][edit.span] = edit
             kinds = dict.fromkeys(rule.kind for rule, _ in rules_for(place.expr, place.sorts))
             for kind in kinds:
                 if kind not in CHANGES:
                     cost = KINDS[kind].cost + more + _RIGHT * is_fine + _OF_A_PART * (moves < most)
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
-                    ranked.append((rank, self._additions(place, kind), place))
+                    ranked.append((rank, self._additions(place, kind)))
         for edits in alike.values():
             edit, *others = edits.values()
             if others:  # a mistake made more than once
                 changes = [change for each in edits.values() for change in each.changes]
-                all_of_them = replace(edit, changes=changes)
-                ranked.append((all_of_them.rank(_RIGHT), [all_of_them], None))
+                all_of_them = replace(edit, changes=changes, place=None)
+                ranked.append((all_of_them.rank(_RIGHT), [all_of_them]))
         return deque(sorted(ranked, key=itemgetter(0)))
 
     def _additions(self, place: CodePlace, kind: str) -> Iterator[Edit]:

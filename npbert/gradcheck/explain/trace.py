@@ -35,14 +35,13 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: int
     """Run the code on sample k; return the values at its places, in the order of the run. last: the number of the last
     call of which the places keep values"""
     events: list[Event] = []
-    seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
+    calls = {place: 0 for place in places if not place.seen}  # the call of the value so far
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        is_later = calls.get(number, 0) < trial.calls <= min(last, _MOST_CALLS)
-        if not place.seen or (is_later and number not in seen):
-            calls[number], place.seen, place.value = trial.calls, True, copied(value)
+        if place in calls and (not place.seen or calls[place] < trial.calls <= min(last, _MOST_CALLS)):
+            calls[place], place.seen, place.value = trial.calls, True, copied(value)
             place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:
             events.append((place, copied(value), trial.calls))

@@ -121,9 +121,9 @@ class Mending:
         self.trial.left = tries
         while self.left and (chain := found(self._search)):
             before, self._search = self._search.now, chain[-1]
-            outputs, moved = _outputs(before, self._search.now), moved_by(before, self._search.now)
+            subject, moved = _subject(before, self._search.now), moved_by(before, self._search.now)
             edits = [part for made in chain for part in made.edit.parts()]
-            self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit in edits]
+            self._steps += [(finding_of(edit, subject), moved) for edit in edits]
         return self
 
     def _chain(self, search: Search, count: int, before: tuple[Search, ...] = ()) -> tuple[Search, ...]:
@@ -146,8 +146,9 @@ class Mending:
                 yield finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)
 
 
-def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:
+def _subject(before: list[Outlook], after: list[Outlook]) -> str:
     """Return the outputs that an edit makes right, without those that were only not reached before; or RAISES."""
     mended = mended_by(before, after) - {RAISES}
-    reached = {name for then in after for name in then.right} if any(now.right for now in before) else set()
-    return tuple(sorted(mended or reached - {name for now in before for name in now.right})) or (RAISES,)
+    was, now = ({name for each in outlooks for name in each.right} for outlooks in (before, after))
+    reached = now - was if was else ()
+    return ", ".join(sorted(mended or reached) or [RAISES])

@@ -92,10 +92,9 @@ class Trace:
     @cached_property
     def steps(self) -> list[tuple[str, CodePlace]]:
         """What the code assigns to names, and its results; each with its name, if assigned to one."""
-        places = list(dict.fromkeys(place for place, _, _ in self.events))
-        read = {place.expr: place for place in places}
+        read = {place.expr: place for place, _, _ in self.events}
         steps = []
-        for place in places:
+        for place in read.values():
             is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
             expr = getattr(place.statement, "value", None) if is_alone else place.expr
             if expr in read and (is_alone or place.is_result):

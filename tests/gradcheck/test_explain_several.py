@@ -275,3 +275,16 @@ def test_a_missing_sum_over_a_broadcast_axis_is_told_in_float32():
 
     with pytest.raises(GradientError, match=r"a.swapaxes\(1, 2\), dy\).sum\(axis=0\)"):
         check_gradients(product, product_backward, RNG.standard_normal((2, 2, 2)), RNG.standard_normal((2, 2)))
+
+
+def squared(z, t):
+    p = np.tanh(z)
+    dp = 2 * (p - t)
+    dz = dp * np.arctan(p)
+    return ((p - t) ** 2).sum(), dz
+
+
+def test_a_right_gradient_on_the_way_is_known_in_a_loss_without_dy(monkeypatch):
+    monkeypatch.setattr(findings, "TRIES", 300)
+    (place,) = (each for each in check_gradients(squared, X, X[::-1], wrt=("z",)).diagnosis if each.line)
+    assert place.place == "dz = dp * np.arctan(p)"

@@ -80,5 +80,6 @@ def _slope(function: ScalarFunction, sample: Sample, trial: Trial, hooked: Code,
     trial.calls = 0
     with in_place_of(trial.function, trial.compiled(hooked, moved)), contextlib.suppress(Exception):  # of the author's
         ys = next(iter(sample.run())).values()
-        return float(sum(np.sum(dy * y.imag) for dy, y in zip(function.dy, ys, strict=True)) / _TINY)
+        dys = function.dy if getattr(function.layer, "takes_dy", True) else (1.0,)
+        return float(sum(np.sum(dy * y.imag) for dy, y in zip(dys, ys, strict=True)) / _TINY)
     return 0.0

@@ -118,12 +118,14 @@ def _made_known(edit: Edit, search: Search) -> Search | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
     edit = edit.tidied()
     code = edit.applied
+    if has_failed([search.trial.look(search.trial.compiled(code), search.first)]):
+        return None
     _, unknown = search.right.verdicts(watched(search.trial, code, places_in(code), search.first))
     if len(unknown) >= len(search.unknown):
         return None
     after = search.trial.looks(code)
     keeps = all(now.right <= then.right for now, then in zip(search.now, after, strict=True))
-    return search.after(edit, after) if keeps and not has_failed([after[search.first]]) else None
+    return search.after(edit, after) if keeps else None
 
 
 def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:

@@ -151,7 +151,7 @@ def test_endless_loops_exits_and_prints_are_survived(line, capsys):
 
 def test_an_array_that_grows_in_a_loop_ends_the_run_before_memory_does():
     with pytest.raises(Failed):
-        Trial(None, []).step(np.broadcast_to(0.0, 2_000_000))
+        Trial(None, []).step({"x": np.broadcast_to(0.0, 2_000_000)})
 
 
 def test_a_layer_is_left_as_it_was():

@@ -80,14 +80,13 @@ class Code:
 
     def source(self, node: Any) -> str:
         """Return the node as the author wrote it."""
-        start, end = self.span(node)
-        return self.text[start:end].decode()
+        return self.piece(self.span(node))
 
     def lines(self, start: int, end: int) -> tuple[str, int]:
         """Return the whole lines of a piece of text without their indent, and the column of its start in them."""
         before = self.text[:start].rpartition(b"\n")[2].decode()
         after = self.text[end:].partition(b"\n")[0].decode()
-        whole = f"{before}{self.text[start:end].decode()}{after}"
+        whole = f"{before}{self.piece((start, end))}{after}"
         place = textwrap.dedent(whole)
         indent = len(whole.partition("\n")[0]) - len(place.partition("\n")[0])
         return place, len(before) - indent
@@ -98,7 +97,7 @@ class Code:
 
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
-        return replace(self, text=self.changed((0, len(self.text)), changes).encode())
+        return replace(self, text=self.piece((0, len(self.text)), changes).encode())
 
     def hooked(self, expr: ast.expr) -> Code:
         """Return a copy in which the hook gives the value of an expression, from the variables there, and from what
@@ -106,7 +105,7 @@ class Code:
         start, end = self.span(expr)  # an inner function knows the names it reads
         return self.edited([(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")])
 
-    def changed(self, span: tuple[int, int], changes: Iterable[Change]) -> str:
+    def piece(self, span: tuple[int, int], changes: Iterable[Change] = ()) -> str:
         """Return the text from the start to the end of the span, with other pieces of text there."""
         start, end = span
         text = self.text[:end]
@@ -115,8 +114,8 @@ class Code:
         return text[start:].decode()
 
     def compiled(self, step: Function, hook: Function | None = None) -> Function:
-        """Return the runnable function. step: called in each round of a loop, also with each value there that is
-        computed from its last one; hook: called where an edit says so.
+        """Return the runnable function. step: called in each round of a loop, with the local variables; hook: called
+        where an edit says so.
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
@@ -131,7 +130,7 @@ class Code:
         if _LOOP.search(self.text):
             for node in (node for function in functions for node in ast.walk(function)):
                 if isinstance(node, ast.For | ast.While):
-                    node.body = [_step_of(""), *node.body, *map(_step_of, _growing(node.body))]
+                    node.body[:0] = ast.parse(f"{STEP}(locals())").body
         maker: Any = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body[0]
         maker.body = [*functions, *maker.body]
         return compile(ast.Module([maker], []), _FILE, "exec")
@@ -146,20 +145,6 @@ def _functions_in(text: bytes) -> list[ast.FunctionDef]:
     for each in functions:
         each.decorator_list = []
     return functions
-
-
-def _step_of(name: str) -> ast.stmt:
-    return ast.parse(f"{STEP}({name})").body[0]
-
-
-def _growing(body: list[ast.stmt]) -> set[str]:
-    """Return the names that a body of a loop computes from themselves, as far as known."""
-    found = set[str]()
-    for each in (statement for statement in body if isinstance(statement, ast.Assign)):
-        read = {getattr(node, "id", "") for node in ast.walk(each.value)}
-        names = {target.id for target in each.targets if isinstance(target, ast.Name)}
-        found |= names if HOOK in read else names & read
-    return found
 
 
 @lru_cache(4096)

@@ -17,12 +17,6 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 CHANGES = {name for name, kind in KINDS.items() if kind.cost <= CHEAP}
 """The kinds of edits that change existing code."""
 
-RIGHT = 1.0
-"""The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
-
-_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index")
-"""Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
-
 _REMOVING = "extra term", "extra step"
 """Kinds of edits that leave a part of an expression, which may not be a constant."""
 
@@ -32,15 +26,16 @@ _SIMPLE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
 
 @dataclass(frozen=True)
 class Edit:
-    """code: before the edit   kind: see grammar.py   changes: of its text   more: an extra cost
+    """code: before the edit   kind: see grammar.py   changes: of its text
     told: the statement to show, or None for an edit of an expression, which is in brackets
+    place: of the only expression, if its value can be seen from outside
     """
 
     code: Code
     kind: str
     changes: Sequence[Change]
     told: ast.stmt | None = None
-    more: float = 0.0
+    place: CodePlace | None = None
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -54,24 +49,22 @@ class Edit:
     @cached_property
     def old(self) -> str:
         """The text there."""
-        start, end = self.span
-        return self.code.text[start:end].decode()
+        return self.code.piece(self.span)
 
     @cached_property
     def new(self) -> str:
         """What replaces it."""
-        return self.code.changed(self.span, self.changes)
+        return self.code.piece(self.span, self.changes)
 
     @property
     def line(self) -> int:
         """The first line of `old`, in the author's file."""
         return self.code.first + self.code.text.count(b"\n", 0, self.span[0])
 
-    @property
-    def rank(self) -> tuple[float, int, int]:
-        """A sort key: the smallest is closest to the existing code."""
+    def rank(self, more: float = 0.0) -> tuple[float, int, int]:
+        """Return a sort key: the smallest is closest to the existing code. more: an extra cost"""
         old, new = _size(self.old), _size(self.new)
-        return KINDS[self.kind].cost + self.more, abs(new - old) + new // 3, self.line
+        return KINDS[self.kind].cost + more, abs(new - old) + new // 3, self.line
 
     @cached_property
     def applied(self) -> Code:
@@ -98,15 +91,8 @@ def _size(text: str) -> int:
     return len(re.findall(r"[\d.]+|\w+|[^\w\s()]", text))
 
 
-def edits_of(
-    place: CodePlace,
-    vocabulary: Vocabulary,
-    kinds: Container[str],
-    more: float = 0.0,
-    *,
-    is_fine: bool = False,
-) -> Iterator[Edit]:
-    """Yield the edits of one expression, of these kinds. more: an extra cost. is_fine: its numbers are right"""
+def edits_of(place: CodePlace, vocabulary: Vocabulary, kinds: Container[str]) -> Iterator[Edit]:
+    """Yield the edits of one expression, of these kinds."""
     code = vocabulary.code
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
     for rule, parts in rules_for(place.expr, place.sorts):
@@ -118,21 +104,15 @@ def edits_of(
                 new, kind = rule.made(parts, drawn), rule.kind
                 if kind in _REMOVING and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is no sum, reshape(-1, 1) no step
                     continue
-                kind = place.count or kind
-                extra = more + _of_right(kind, is_fine)
-                yield Edit(code, kind, [(*code.span(place.expr), f"({new})")], more=extra)
-
-
-def _of_right(kind: str, is_fine: bool) -> float:
-    """Return the extra cost of an edit. is_fine: of right numbers"""
-    return RIGHT * (is_fine and kind not in _UNSEEN)
+                change = (*code.span(place.expr), f"({new})")
+                yield Edit(code, place.count or kind, [change], place=None if place.hidden else place)
 
 
 def statement_edits(
     places: Iterable[CodePlace], vocabulary: Vocabulary, fine: Container[ast.stmt] = ()
 ) -> Iterator[Edit]:
-    """Yield every small edit of whole statements, and their moves. places: in these statements, the same order. If its
-    numbers are right, as in `fine`, an edit of a statement costs more."""
+    """Yield every small edit of whole statements, and their moves. places: in these statements, the same order. fine:
+    statements of which no factor is moved, as their numbers are right"""
     code, place_in = vocabulary.code, {place.statement: place for place in places if not place.hidden}
     statements = [*place_in]
     for number, each in enumerate(statements):
@@ -140,7 +120,7 @@ def statement_edits(
         for rule, parts in rules_for(each):
             for drawn in vocabulary.drawn(rule.drawn, place_in[each]):
                 change = (*code.span(each), tidied(rule.made(parts, drawn)))
-                yield Edit(code, rule.kind, [change], each, _of_right(rule.kind, each in fine))
+                yield Edit(code, rule.kind, [change], each)
         if isinstance(each, _SIMPLE) and not isinstance(each, ast.Return):
             yield Edit(code, "extra line", [(*code.span(each), "pass")], each)
             yield from _moved_lines(code, each, before, after)

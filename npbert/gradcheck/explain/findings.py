@@ -19,9 +19,8 @@ from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import prove
 from npbert.gradcheck.explain.finding import Finding, d, describe_all
-from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
+from npbert.gradcheck.explain.layer import MOST_NUMBERS, TRIES, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, example, facts
-from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Outputs, is_float_array
 from npbert.gradcheck.paths import members

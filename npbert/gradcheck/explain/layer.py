@@ -28,11 +28,14 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.grammar import CHEAP, KINDS
 from npbert.gradcheck.explain.known import Known
-from npbert.gradcheck.explain.repair import TRIES, Mending
+from npbert.gradcheck.explain.repair import Mending
 from npbert.gradcheck.explain.samples import samples_of
 from npbert.gradcheck.explain.trace import Trace
 from npbert.gradcheck.explain.trial import Sample, quiet
 from npbert.gradcheck.function import ScalarFunction
+
+TRIES = 8000
+"""The most runs of the code, with any edits: some seconds for a layer."""
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -61,25 +64,27 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         return []
     theirs, forward, calls = _functions_of(function)
     tries = min(tries, _CALLS // max(len(calls), 1))
-    searches = {each: _search_of(each, samples, forward) for each in sorted(theirs, key=_length)}
-    innocent = [each for each in searches if not searches[each].is_to_blame(tries)]
+    searches = [_search_of(each, samples, forward) for each in theirs]
+    innocent = [each for each in searches if not each.is_to_blame(tries)]
     known = Known(function, samples[0], forward, theirs)
-    among = [each for each in theirs if each not in forward] or theirs
-    suspect = _suspect(among, searches, calls, known) if known.has_gradients or len(theirs) == 1 else []
+    among = [each for each in searches if each.trial.function not in forward] or searches
+    suspect = _suspect(among, calls, known) if known.has_gradients or len(theirs) == 1 else []
     if not suspect and len(theirs) == 1:  # all of its numbers are known, from elsewhere
-        suspect = _suspect(theirs, searches, calls, Trace([]))
+        suspect = _suspect(searches, calls, Trace([]))
+    searches.sort(key=lambda each: _length(each.trial.function))
+    innocent.sort(key=searches.index)
     first = [each for _, each in suspect]
     to_blame = dict.fromkeys(each for each in (*first, *searches) if each not in innocent)
     for group in (to_blame, innocent):
         in_turn = list(itertools.product((CHEAP, np.inf), group))
-        for count, (most, each) in enumerate(in_turn):
+        for count, (most, search) in enumerate(in_turn):
             share = tries // min(2, len(in_turn) - count)
-            searches[each].run(share, most)
-            tries -= share - int(searches[each].trial.left)
-            if not searches[each].left:
-                return [_finding(found, each) for found in searches[each].findings]
-    best = min(searches, key=lambda each: _rank(searches[each]), default=None)
-    found = [_finding(each, best) for each in searches[best].findings] if best else []
+            search.run(share, most)
+            tries -= share - int(search.trial.left)
+            if not search.left:
+                return [_finding(found, search) for found in search.findings]
+    best = min(searches, key=_rank, default=None)
+    found = [_finding(each, best) for each in best.findings] if best else []
     return found or [_finding(*each) for each in suspect]
 
 
@@ -90,17 +95,15 @@ def _search_of(function: FunctionType, samples: list[Sample], forward: list[Func
     return Mending(code, function, samples, forward="".join(textwrap.dedent(inspect.getsource(each)) for each in near))
 
 
-def _suspect(
-    among: list[FunctionType], searches: dict[FunctionType, Mending], calls: list[Called], known: Trace
-) -> list[tuple[Finding, FunctionType]]:
-    """Return the first place to look at in the first of these functions that has one; in the function that its
-    statement calls, if that has one, too."""
+def _suspect(among: list[Mending], calls: list[Called], known: Trace) -> list[tuple[Finding, Mending]]:
+    """Return the first place to look at in the first of these searches that has one; in the function that its statement
+    calls, if that has one, too."""
     for number, each in enumerate(among):
-        for place in searches[each].suspects(known):
-            lines = range(place.line, place.line + len(place.place.splitlines()))
-            inside = {call.code for call in calls if call.caller is each.__code__ and call.line in lines}
-            called = [other for other in among[number + 1 :] if other.__code__ in inside]
-            return _suspect(called, searches, calls, known) or [(place, each)]
+        for place in each.suspects(known):
+            lines, code = range(place.line, place.line + len(place.place.splitlines())), each.trial.function.__code__
+            inside = {call.code for call in calls if call.caller is code and call.line in lines}
+            called = [other for other in among[number + 1 :] if other.trial.function.__code__ in inside]
+            return _suspect(called, calls, known) or [(place, each)]
     return []
 
 
@@ -109,9 +112,9 @@ def _rank(search: Mending) -> tuple[bool, int, float]:
     return not search.findings, len(search.left), sum(KINDS[found.kind].cost for found in search.findings)
 
 
-def _finding(found: Finding, function: FunctionType) -> Finding:
+def _finding(found: Finding, search: Mending) -> Finding:
     """Return the finding with the file of the function, unless it was typed, and with a short subject."""
-    file, subject = Path(function.__code__.co_filename).name, found.subject
+    file, subject = Path(search.trial.function.__code__.co_filename).name, found.subject
     if len(found.names) > _MOST_NAMED:
         subject = f"each of {len(found.names)} gradients"
     return replace(found, subject=subject, file="" if file.startswith("<") else file)

@@ -11,15 +11,17 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.explain.code import names_in, text_of, tidied
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
 from npbert.gradcheck.explain.grammar import KINDS
 from npbert.gradcheck.explain.places import CodePlace, places_in
-from npbert.gradcheck.explain.search import Made, Search
+from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
@@ -31,24 +33,19 @@ _NEW = (
 )
 
 
-def line_edits(search: Search, *, alone: bool) -> Iterator[Made]:
-    """Yield the edits of these lines after which an output is right; or, unless `alone`, fewer lines are unknown: first
-    those with new numbers."""
-    edits = dict[CodePlace, list[tuple[Edit, int]]]()
-    rounds = [{0, 1, 2}] if alone else [{2}, {1}, {0}]
-    for now in rounds:
-        for place in search.unknown:
-            if place not in edits:
-                edits[place] = sorted(_toward(place, search), key=lambda each: each[0].rank)
-            for edit, newness in edits[place]:
-                if search.trial.is_over:
-                    return
-                if newness in now:
-                    made = search.made(edit)
-                    if newness and not (made or alone):
-                        made = _made_known(edit, search)
-                    if made:
-                        yield made
+def line_edits(search: Search, *, alone: bool) -> Iterator[Search]:
+    """Yield the edits of unknown lines after which an output is right; or, unless `alone`, fewer lines are unknown:
+    first those with new numbers."""
+    in_turn = (sorted(_toward(place, search), key=lambda each: each[0].rank()) for place in search.unknown)
+    edits = itertools.chain.from_iterable(in_turn)
+    for edit, newness in edits if alone else sorted(edits, key=itemgetter(1), reverse=True):
+        if search.trial.is_over:
+            return
+        made = search.made(edit)
+        if newness and not (made or alone):
+            made = _made_known(edit, search)
+        if made:
+            yield made
 
 
 def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:
@@ -69,13 +66,23 @@ def _toward(unknown: CodePlace, search: Search) -> Iterator[tuple[Edit, int]]:
                     for edit in edits_of(place, search.vocabulary, KINDS):
                         if search.trial.is_over:
                             return
-                        after_it = code.changed((start, end), edit.changes)
-                        if search.has_right_numbers(after_it, whole.env):
-                            yield edit, search.newness(after_it, whole.env)
+                        after_it = code.piece((start, end), edit.changes)
+                        if arrays := search.known_arrays(after_it, whole.env):
+                            yield edit, _newness(arrays, whole, search)
             yield from ((edit, 1) for edit in transplants(whole, search))
 
 
-def whole_edit(search: Search) -> list[Made]:
+def _newness(arrays: list[Array], place: CodePlace, search: Search) -> int:
+    """Return 0 if the right numbers of an edit repeat, or are those of a variable, and so may be right by chance; 2 if
+    the code does not have them; and 1 otherwise."""
+    for array in arrays:
+        repeats = len(np.unique(array)) < np.count_nonzero(array) / 2
+        if repeats or any(np.array_equal(array, other) for other in place.env.values()):
+            return 0
+    return 2 - all(map(search.own.has, arrays))
+
+
+def whole_edit(search: Search) -> list[Search]:
     """Return the first expression of the right code that makes an output right in the place of any value of a
     statement, even if that is computed from other wrong numbers; [] without one."""
     for place in search.reach if search.right else ():
@@ -107,7 +114,7 @@ def _of_result(edit: Edit, place: CodePlace, search: Search) -> Edit:
     return replace(edit, kind="result", told=first)
 
 
-def _made_known(edit: Edit, search: Search) -> Made | None:
+def _made_known(edit: Edit, search: Search) -> Search | None:
     """Return the code with the edit, if fewer lines are unknown, and no right output is wrong."""
     edit = edit.tidied()
     code = edit.applied
@@ -118,7 +125,7 @@ def _made_known(edit: Edit, search: Search) -> Made | None:
         return None
     after = search.trial.looks(code)
     keeps = all(now.right <= then.right for now, then in zip(search.now, after, strict=True))
-    return (edit, after) if keeps else None
+    return search.after(edit, after) if keeps else None
 
 
 def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
@@ -126,11 +133,10 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
     no right result; then a returned value that is right for an earlier one; or, without a right code, the results that
     are not `known`, nor used for what is: wrong outputs come from them, and no right ones. Each with a sentence."""
     now = search.now[search.first]
-    events = watched(search.trial, search.code, places_in(search.code), search.first)
-    for place, value, _ in events:
-        for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
-            if name in now.wrong and right.any() and is_equal(value, right):
-                yield place, _LOST.format(name)
+    wrong = [(name, *pair) for name, pair in now.arrays.items() if name in now.wrong]
+    for (place, value, _), (name, _, right) in itertools.product(search.own.events, wrong):
+        if place.is_result and isinstance(value, np.ndarray) and right.any() and is_equal(value, right):
+            yield place, _LOST.format(name)
     whole = [place for place in search.reach if place.is_whole and place.is_float]
     computing = {place.statement for place in whole}
     for place, array in search.unknown.items():
@@ -138,24 +144,22 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
         if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
             yield place, _NEW
     only = [place for place in whole if not place.is_name or isinstance(place.statement, ast.Return)]
-    for place, name in itertools.product(only, now.wrong & now.arrays.keys()):
+    for place, (name, given, _) in itertools.product(only, wrong):
         value = np.asarray(place.value)
         known_as = search.right.names_of(value)
-        is_early = known_as and "return" not in known_as  # a result is only in another order
-        if is_early and is_equal(value, now.arrays[name][0]):
+        if known_as and "return" not in known_as and is_equal(value, given):  # a result is only in another order
             yield place, _EARLY.format(name)
     if not search.right:
-        fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in events])
+        fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in search.own.events])
         uses = [(name.id, each.lineno) for each in fine if not isinstance(each, ast.Return) for name in names_in(each)]
-        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
-        to_blame = {place.statement for place in search.alone}
-        to_blame |= {place.statement for place in search.reach} - moved
         new = [
             place
             for place in unknown
             if not isinstance(place.value, dict)
             and not any(name == place.name and line > place.statement.lineno for name, line in uses)
         ]
+        moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
+        to_blame = {each.statement for each in search.reach if each in search.alone or each.statement not in moved}
         after = [place for place in (new if known else only) if place.statement in to_blame]
         last = max((place.statement.lineno for place in after if not (place.is_given and place.is_name)), default=0)
         for place in after:

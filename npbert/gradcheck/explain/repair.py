@@ -37,7 +37,7 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspects, whole_edit
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.search import Made, Search
+from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import (
     RAISES,
@@ -49,10 +49,6 @@ from npbert.gradcheck.explain.trial import (
     moved_by,
     wrong_in,
 )
-
-TRIES = 8000
-"""The most runs of the code, with any edits: some seconds for a layer."""
-
 
 _NOTHING = Trace([])
 
@@ -72,16 +68,14 @@ class Mending:
     ) -> None:
         self.trial = trial = Trial(function, samples)
         runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
-        self._begun = functools.partial(Search, trial, forward, runs)
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
-        self._first = self._now = self.trial.looks(code)
-        self._search = self._original = self._begun(code, self._now)
+        self._search = self._original = Search(trial, forward, runs, code, trial.looks(code))
 
     @property
     def findings(self) -> list[Finding]:
         """The edits so far of what is right with them, in order; none if they only make the code run. A last edit that
         changes as many outputs that stay wrong may be right by chance; others may need an earlier one."""
-        steps = [] if has_failed(self._first) and self.left else self._steps
+        steps = [] if has_failed(self._original.now) and self.left else self._steps
         told = [(found, moved) for found, moved in steps if self.left.isdisjoint(found.names)]
         while told and len(told[-1][1] & self.left) >= len(told[-1][0].names):
             told.pop()
@@ -90,7 +84,7 @@ class Mending:
     @property
     def left(self) -> set[str]:
         """The outputs that are wrong after the edits."""
-        return wrong_in(self._now)
+        return wrong_in(self._search.now)
 
     def is_to_blame(self, tries: int) -> bool:
         """True if a place in the code moves wrong outputs and no right one, as far as that is known after so many
@@ -98,14 +92,14 @@ class Mending:
         self.trial.left = tries
         return bool(self._search.reach and self._search.alone)
 
-    def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
+    def run(self, tries: int, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
         return self._taken(tries, lambda search: search.best(most))
 
     def rewrite(self, tries: int, *, lines: Sequence[int]) -> Mending:
         """Continue by lines, as in 7: at most so many together, in this order, with at most `tries` runs."""
 
-        def chain(search: Search) -> Sequence[Made]:
+        def chain(search: Search) -> Sequence[Search]:
             chains = (self._chain(search, count) for count in lines)
             return next(filter(None, chains), ())
 
@@ -115,49 +109,46 @@ class Mending:
         """Undo all edits if none is told, as one by chance stands in the way of others; the first search then goes on
         where it stopped."""
         if not self.findings:
-            self._steps, self._now, self._search = [], self._first, self._original
+            self._steps, self._search = [], self._original
         return self
 
     def replace(self, tries: int) -> Mending:
         """Continue with whole expressions of the right code, as in 8, with at most `tries` runs."""
         return self._taken(tries, whole_edit)
 
-    def _taken(self, tries: int, found: Callable[[Search], Sequence[Made]]) -> Mending:
-        """Take edits as long as some are found. found: edits, each of the code with those before it"""
+    def _taken(self, tries: int, found: Callable[[Search], Sequence[Search]]) -> Mending:
+        """Take edits as long as some are found. found: the searches after edits, each in turn"""
         self.trial.left = tries
         while self.left and (chain := found(self._search)):
-            last, after = chain[-1]
-            outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
-            edits = [part for edit, _ in chain for part in edit.parts()]
-            self._steps += [(finding_of(edit, ", ".join(outputs)), moved) for edit in edits]
-            self._now = after
-            if self.left:
-                self._search = self._begun(last.applied, after)
+            before, self._search = self._search.now, chain[-1]
+            subject, moved = _subject(before, self._search.now), moved_by(before, self._search.now)
+            edits = [part for made in chain for part in made.edit.parts()]
+            self._steps += [(finding_of(edit, subject), moved) for edit in edits]
         return self
 
-    def _chain(self, search: Search, count: int, before: tuple[Made, ...] = ()) -> tuple[Made, ...]:
+    def _chain(self, search: Search, count: int, before: tuple[Search, ...] = ()) -> tuple[Search, ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
         for made in line_edits(search, alone=count == 1):
-            edit, after = made
-            if any(edit.line == earlier.line for earlier, _ in before):
+            if any(made.edit.line == earlier.edit.line for earlier in before):
                 continue
             chain = (*before, made)
-            if not mended_by(self._now, after):
-                chain = self._chain(self._begun(edit.applied, after), count - 1, chain)
+            if not mended_by(self._search.now, made.now):
+                chain = self._chain(made, count - 1, chain)
             if chain:
                 return chain
         return ()
 
     def suspects(self, known: Trace = _NOTHING) -> Iterator[Finding]:
         """Yield the places to look at for what is left, the best first. known: right numbers, without a right code"""
-        if self.left and not has_failed(self._first):
+        if self.left and not has_failed(self._original.now):
             for place, cause in suspects(self._search, known):
                 yield finding_at(place, self._search.code, ", ".join(sorted(self.left)), cause)
 
 
-def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:
+def _subject(before: list[Outlook], after: list[Outlook]) -> str:
     """Return the outputs that an edit makes right, without those that were only not reached before; or RAISES."""
     mended = mended_by(before, after) - {RAISES}
-    reached = {name for then in after for name in then.right} if any(now.right for now in before) else set()
-    return tuple(sorted(mended or reached - {name for now in before for name in now.right})) or (RAISES,)
+    was, now = ({name for each in outlooks for name in each.right} for outlooks in (before, after))
+    reached = now - was if was else ()
+    return ", ".join(sorted(mended or reached) or [RAISES])

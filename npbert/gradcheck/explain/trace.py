@@ -10,7 +10,7 @@ import contextlib
 import copy
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -35,14 +35,13 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, last: int
     """Run the code on sample k; return the values at its places, in the order of the run. last: the number of the last
     call of which the places keep values"""
     events: list[Event] = []
-    seen, calls = {number for number, place in enumerate(places) if place.seen}, dict[int, int]()
+    calls = {place: 0 for place in places if not place.seen}  # the call of the value so far
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        is_later = calls.get(number, 0) < trial.calls <= min(last, _MOST_CALLS)
-        if not place.seen or (is_later and number not in seen):
-            calls[number], place.seen, place.value = trial.calls, True, copied(value)
+        if place in calls and (not place.seen or calls[place] < trial.calls <= min(last, _MOST_CALLS)):
+            calls[place], place.seen, place.value = trial.calls, True, copied(value)
             place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS:
             events.append((place, copied(value), trial.calls))
@@ -80,9 +79,9 @@ def copied(value: Any) -> Any:
 
 
 class Trace:
-    """The numbers of a run of a right code, for comparison; none, and false, without such a code."""
+    """The numbers of a run, for comparison; none, and false, of a right code if there is none."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: list[Event]) -> None:
         self.events = events
         self._names = defaultdict[tuple[int, frozenset[complex]], set[str]](set)  # by call, 0 for any, and numbers
         for place, value, call in events:
@@ -93,10 +92,9 @@ class Trace:
     @cached_property
     def steps(self) -> list[tuple[str, CodePlace]]:
         """What the code assigns to names, and its results; each with its name, if assigned to one."""
-        places = list(dict.fromkeys(place for place, _, _ in self.events))
-        read = {place.expr: place for place in places}
+        read = {place.expr: place for place, _, _ in self.events}
         steps = []
-        for place in places:
+        for place in read.values():
             is_alone = place.name and getattr(place.statement, "targets", ()) == [place.expr]
             expr = getattr(place.statement, "value", None) if is_alone else place.expr
             if expr in read and (is_alone or place.is_result):
@@ -124,13 +122,13 @@ class Trace:
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order
         the places with numbers that did not, or under another name, one per statement, with these numbers. The last
-        value at each place counts, in each call."""
+        value at each place counts, in each call. None if there is no such code."""
         fine, unknown = set[ast.stmt](), dict[CodePlace, Array]()
         results = {(place, call): value for place, value, call in events if place.is_result}
         by_statement: dict[ast.stmt, list[tuple[CodePlace, Array, int]]] = {}
         for (place, call), value in results.items():
             by_statement.setdefault(place.statement, []).extend((place, array, call) for array in telling(value))
-        for statement, here in by_statement.items():
+        for statement, here in by_statement.items() if self else ():
             lacking = [(place, array) for place, array, call in here if self.lacks(place, array, call)]
             unknown.update(lacking[:1])
             if here and not lacking and all(self.names_of(array, call=call) for _, array, call in here):

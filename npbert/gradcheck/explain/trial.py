@@ -5,7 +5,6 @@ import io
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -25,8 +24,7 @@ _MOST_ROUNDS = 40_000  # of a look: more do not end
 _MOST_NUMBERS = 1_000_000  # of an array in a loop: more are of one that grows
 
 
-@dataclass(frozen=True)
-class Outlook:
+class Outlook(NamedTuple):
     """The result of the code on one sample.
 
     wrong, right: the names of outputs. If the code fails, RAISES is wrong, and outputs not reached are in neither.
@@ -35,17 +33,12 @@ class Outlook:
 
     wrong: Set[str]
     right: Set[str] = frozenset()
-    arrays: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    arrays: Mapping[str, tuple[Array, Array]] = {}
 
 
 def is_number(value: Any) -> bool:
     """True for an array of real numbers."""
     return np.asarray(value).dtype.kind in "fiub"
-
-
-def has_right_shape(pair: tuple[Array, Array]) -> bool:
-    """True for two arrays of one shape."""
-    return np.shape(pair[0]) == np.shape(pair[1])
 
 
 class Sample(NamedTuple):
@@ -65,11 +58,16 @@ class Sample(NamedTuple):
         both = ((name, np.asarray(array), self.right[name]) for name, array in numbers.items() if name in self.right)
         return {name: (one, other) for name, one, other in both if is_number(one)}
 
+    def errors(self, numbers: Numbers) -> dict[str, float]:
+        """Return the largest error of each array of the right shape."""
+        both = (
+            (name, one, other) for name, (one, other) in self.pairs(numbers).items() if one.shape == np.shape(other)
+        )
+        return {name: magnitude(np.subtract(one, other, dtype=float)) for name, one, other in both}
+
     def wrong(self, numbers: Numbers) -> set[str]:
         """Return the names of the numbers that are not right."""
-        alike = {name: pair for name, pair in self.pairs(numbers).items() if has_right_shape(pair)}
-        off = {name: magnitude(np.subtract(*pair, dtype=float)) for name, pair in alike.items()}
-        return numbers.keys() - {name for name, size in off.items() if size <= self.accuracy[name]}
+        return numbers.keys() - {name for name, size in self.errors(numbers).items() if size <= self.accuracy[name]}
 
     def numbers(self, *, stops: bool = False) -> tuple[dict[str, Array], BaseException | None]:
         """Return the numbers of a run, and the error that ends them. stops: after a wrong number"""
@@ -91,8 +89,8 @@ class Sample(NamedTuple):
             return Outlook(set(subjects), self.right.keys())
         both, wrong = self.pairs(numbers), self.wrong(numbers)
         missing = self.right.keys() - numbers.keys()
-        is_refused = any(name not in both or not has_right_shape(both[name]) for name in wrong)  # as by add_grad
-        has_stopped = error or (missing and is_refused)
+        refused = wrong - self.errors(numbers).keys()  # as by add_grad
+        has_stopped = error or (missing and refused)
         return Outlook(wrong | ({RAISES} if has_stopped else missing), both.keys() - wrong, both)
 
 
@@ -149,11 +147,11 @@ class Trial:
         """True if no try is left."""
         return self.left <= 0
 
-    def step(self, value: Any = None) -> None:
-        """Count a round of a loop of the code. value: computed from that of the last round. Raises: Failed after too
-        many, as they do not end, and for an array that has grown too large."""
+    def step(self, env: Mapping[str, Any]) -> None:
+        """Count a round of a loop of the code. env: its local variables. Raises: Failed after too many, as they do not
+        end, and for an array that has grown too large."""
         self._rounds += 1
-        if self._rounds > _MOST_ROUNDS or getattr(value, "size", 0) > _MOST_NUMBERS:
+        if self._rounds > _MOST_ROUNDS or any(map(_is_large, env.values())):
             raise Failed
 
     def look(self, function: Function, k: int) -> Outlook:
@@ -187,6 +185,10 @@ class Trial:
         """Return the result on every sample, and on the first once more, by one function."""
         function = self.compiled(code)
         return [self.look(function, k) for k in [*range(len(self.samples)), 0]]
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.size > _MOST_NUMBERS
 
 
 def _failing(*args: Any, **more: Any) -> Any:

@@ -44,10 +44,10 @@ _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
 
 class Search:
     """now: the result of the code on every sample   first: the number of the first with something wrong
-    own: the code's run there   right: a right code's, if there is one   places: the expressions, with their values
-    fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
+    outlook: the result there   own: the code's run there   right: a right code's, if there is one
+    places: the expressions, with their values   fine: the statements with numbers of the right code
+    unknown: in order, the places with other numbers   edit: the last edit, which led to this code
     alone: the places that move wrong outputs and no right one, known after `reach`
-    edit: the last edit, which led to this code
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Search:
         self.trial, self.code, self.now, self.edit = trial, code, now, edit
         self._begun = partial(Search, trial, forward, runs)
         self.first = max(range(len(now) - 1), key=lambda k: bool(now[k].wrong))
+        self.outlook = now[self.first]
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         self.own = Trace(watched(trial, code, everything, self.first))
@@ -83,7 +84,7 @@ class Search:
         """Return the number of wrong outputs that move with a place, all if it is no float; 0 if a right output or y
         moves, too. It is moved far beyond rounding, but so little that most numbers come to no other branch; then far,
         as a condition takes no notice of a little."""
-        now = self.now[self.first]
+        now = self.outlook
         if not (place.hidden or place.seen or has_failed(self.now)):
             return 0
         if place.hidden or not place.seen or not place.has_floats or RAISES in now.wrong:
@@ -98,7 +99,7 @@ class Search:
             by = np.random.default_rng(0).uniform(low, high, np.shape(value))
             return value * by + shift if is_float(value) else value
 
-        now = self.now[self.first]
+        now = self.outlook
         moved = self.trial.compiled(self._hooked(place.expr), lambda _, value: mapped(change, value()))
         then = self.trial.look(moved, self.first)
         nothing = {name for name, (_, right) in now.arrays.items() if magnitude(right) < _NOTHING}
@@ -117,8 +118,7 @@ class Search:
             function = self.trial.compiled(hooked, lambda env, _: self.code.value(edit.new, env))
         else:
             function = self.trial.compiled(edit.applied)
-        now, then = self.now[self.first], self.trial.look(function, self.first)
-        if mended_by([now], [then]):
+        if mended_by([self.outlook], [self.trial.look(function, self.first)]):
             edit = edit.tidied()
             after = self.trial.looks(edit.applied)
             if mended := mended_by(self.now, after):

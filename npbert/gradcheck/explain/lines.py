@@ -86,7 +86,7 @@ def _newness(arrays: list[Array], place: CodePlace, search: Search) -> int:
 def whole_edit(search: Search) -> list[Search]:
     """Return the first expression of the right code that makes an output right in the place of any value of a
     statement, even if that is computed from other wrong numbers; [] without one."""
-    for place in search.reach if search.right else ():
+    for place in search.reach:
         is_zero = isinstance(place.value, np.ndarray) and not place.value.any()  # to be filled
         is_computed = place.is_whole and place.is_float and (not is_zero or has_failed(search.now))
         if is_computed and place.statement not in search.fine:

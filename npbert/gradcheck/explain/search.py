@@ -7,7 +7,7 @@ import ast
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -60,19 +60,24 @@ class Search:
         edit: Any = None,
     ) -> None:
         self.trial, self.code, self.now, self.edit = trial, code, now, edit
-        self._begun = partial(Search, trial, forward, runs)
+        self._forward, self._runs = forward, runs
         self.first = max(range(len(now) - 1), key=lambda k: bool(now[k].wrong))
         self.outlook = now[self.first]
-        self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
+        self._hooked = cache(code.hooked)  # parsed only once for each place
+        self.alone = set[CodePlace]()
+
+    def begun(self) -> Search:
+        """Run the code with hooks, as the search goes on from here. Return the search."""
+        trial, code = self.trial, self.code
+        self.vocabulary, everything = Vocabulary(code, self._forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         self.own = Trace(watched(trial, code, everything, self.first))
-        self.right = runs(self.first, trial.calls)  # right code runs on, after what stops this one
-        for k in range(len(now) - 1):
+        self.right = self._runs(self.first, trial.calls)  # right code runs on, after what stops this one
+        for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
                 watched(trial, code, everything, k)
         self.fine, self.unknown = self.right.verdicts(self.own.events)
-        self._hooked = cache(code.hooked)  # parsed only once for each place
-        self.alone = set[CodePlace]()
+        return self
 
     @cached_property
     def reach(self) -> dict[CodePlace, int]:
@@ -133,7 +138,7 @@ class Search:
 
     def after(self, edit: Edit, now: list[Outlook]) -> Search:
         """Return the search in the code with the edit. now: its result on every sample"""
-        return self._begun(edit.applied, now, edit)
+        return Search(self.trial, self._forward, self._runs, edit.applied, now, edit)
 
     def _badness(self, made: Search) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many

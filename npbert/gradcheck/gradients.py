@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.exact.number_modules import told
+from npbert.gradcheck.exact.number_modules import place_of, told
 from npbert.gradcheck.forms import Form, is_number, plain
 from npbert.gradcheck.forward import check_written
 from npbert.gradcheck.inputs import as_tuple, is_float_array, mapped
@@ -95,7 +95,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     check_written("forward", kept.y)
     held = values_at(kept.thing)
     before = snapshot(held)
-    dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
+    dy = _random_dy(kept.y)
     try:
         with told("backward"):
             returned, after = form.undone(dy, kept)
@@ -139,8 +139,27 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
                 left[path] = value
                 used += [path] * is_used
                 if path in seen.written and not form.takes_step:
-                    raise GradientError(f"backward changes the value of {path}: only an optimizer may")
+                    where = _place_of_change(form, path)
+                    raise GradientError(
+                        f"backward changes the value of {path}{where}: only an optimizer may, or a backward that takes "
+                        "a learning_rate"
+                    )
     return left, used
+
+
+def _place_of_change(form: Form, path: str) -> str:
+    """Return where backward writes into an array of the object, in words; "" if it puts another in its place."""
+    kept = form.ran()
+    values_at(kept.thing)[path].flags.writeable = False
+    try:
+        form.undone(_random_dy(kept.y), kept)
+    except Exception as error:  # NumPy's, for an array that is only read
+        return place_of(error)
+    return ""
+
+
+def _random_dy(y: Any) -> Any:
+    return mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), y)
 
 
 def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads) -> tuple[Pairs, list[str]]:

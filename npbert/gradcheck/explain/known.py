@@ -57,13 +57,18 @@ class Known(Trace):
         anywhere = CodePlace(None, ast.Pass())
         super().__init__([(anywhere, value, 0) for value in values])
 
+    @property
+    def has_gradients(self) -> bool:
+        """False if complex numbers do not pass through forward."""
+        return bool(self._slopes)
+
     def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return {""} for numbers of forward, and for a gradient of them; otherwise none."""
         return {""} if super().names_of(array, *others, call=call) or self._is_gradient(array) else set()
 
     def _is_gradient(self, array: Array) -> bool:
         slopes, largest = _directions(array.size) @ array.ravel(), _SAME * np.linalg.norm(array)
-        return any(np.allclose(slopes, of_value, rtol=0, atol=largest) for of_value in self._slopes[array.size])
+        return any(np.allclose(slopes, of_value, rtol=0, atol=largest) for of_value in self._slopes.get(array.size, ()))
 
 
 def _directions(size: int) -> Array:

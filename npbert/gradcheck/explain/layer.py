@@ -67,7 +67,8 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     searches = [_search_of(each, samples, forward) for each in theirs]
     innocent = [each for each in searches if not each.is_to_blame(tries)]
     known = Known(function, samples[0], forward, theirs)
-    suspect = _suspect([each for each in searches if each.trial.function not in forward] or searches, calls, known)
+    among = [each for each in searches if each.trial.function not in forward] or searches
+    suspect = _suspect(among, calls, known) if known.has_gradients or len(theirs) == 1 else []
     if not suspect and len(theirs) == 1:  # all of its numbers are known, from elsewhere
         suspect = _suspect(searches, calls, Trace([]))
     searches.sort(key=lambda each: _length(each.trial.function))

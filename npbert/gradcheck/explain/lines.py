@@ -152,8 +152,13 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
             yield place, _EARLY.format(name)
     if not search.right:
         fine, unknown = known.verdicts([(place, value, 0) for place, value, _ in search.own.events])
-        used = {name.id for each in fine if not isinstance(each, ast.Return) for name in names_in(each)}
-        new = [place for place in unknown if place.name not in used and not isinstance(place.value, dict)]
+        uses = [(name.id, each.lineno) for each in fine if not isinstance(each, ast.Return) for name in names_in(each)]
+        new = [
+            place
+            for place in unknown
+            if not isinstance(place.value, dict)
+            and not any(name == place.name and line > place.statement.lineno for name, line in uses)
+        ]
         moved = {place.statement for place in search.places if place.is_whole and place.has_floats}
         to_blame = {each.statement for each in search.reach if each in search.alone or each.statement not in moved}
         after = [place for place in (new if known else only) if place.statement in to_blame]

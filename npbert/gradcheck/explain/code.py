@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +22,6 @@ from npbert.gradcheck.inputs import Function
 
 HOOK, STEP = "__hook__", "__step__"
 _FILE, _MAKER = "<edited>", "__maker__"
-_LOOP = re.compile(rb"^\s*(for|while)\b", re.MULTILINE)
 
 Change = tuple[int, int, str]
 """The start and the end of a piece of text, and what replaces it."""
@@ -127,12 +125,11 @@ class Code:
     def _maker(self) -> CodeType:
         """The compiled code of a function that returns the function."""
         functions = _functions_in(self.text)
-        if _LOOP.search(self.text):
-            for node in (node for function in functions for node in ast.walk(function)):
-                if isinstance(node, ast.For | ast.While):
-                    node.body[:0] = ast.parse(f"{STEP}(locals())").body
         maker: Any = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body[0]
         maker.body = [*functions, *maker.body]
+        for node in ast.walk(maker):
+            if isinstance(node, ast.For | ast.While):
+                node.body[:0] = ast.parse(f"{STEP}(locals())").body
         return compile(ast.Module([maker], []), _FILE, "exec")
 
 

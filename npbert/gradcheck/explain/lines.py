@@ -36,8 +36,9 @@ _NEW = (
 def line_edits(search: Search, *, alone: bool) -> Iterator[Search]:
     """Yield the edits of unknown lines after which an output is right; or, unless `alone`, fewer lines are unknown:
     first those with new numbers."""
-    in_turn = (sorted(_toward(place, search), key=lambda each: each[0].rank()) for place in search.unknown)
-    edits = itertools.chain.from_iterable(in_turn)
+    edits = (
+        each for place in search.unknown for each in sorted(_toward(place, search), key=lambda each: each[0].rank())
+    )
     for edit, newness in edits if alone else sorted(edits, key=itemgetter(1), reverse=True):
         if search.trial.is_over:
             return
@@ -85,7 +86,7 @@ def _newness(arrays: list[Array], place: CodePlace, search: Search) -> int:
 def whole_edit(search: Search) -> list[Search]:
     """Return the first expression of the right code that makes an output right in the place of any value of a
     statement, even if that is computed from other wrong numbers; [] without one."""
-    for place in search.reach if search.right else ():
+    for place in search.reach:
         is_zero = isinstance(place.value, np.ndarray) and not place.value.any()  # to be filled
         is_computed = place.is_whole and place.is_float and (not is_zero or has_failed(search.now))
         if is_computed and place.statement not in search.fine:
@@ -132,7 +133,7 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
     """Yield each place with the right value of a wrong output; then each computed result that is in no right run, or is
     no right result; then a returned value that is right for an earlier one; or, without a right code, the results that
     are not `known`, nor used for what is: wrong outputs come from them, and no right ones. Each with a sentence."""
-    now = search.now[search.first]
+    now = search.outlook
     wrong = [(name, *pair) for name, pair in now.arrays.items() if name in now.wrong]
     for (place, value, _), (name, _, right) in itertools.product(search.own.events, wrong):
         if place.is_result and isinstance(value, np.ndarray) and right.any() and is_equal(value, right):
@@ -170,7 +171,7 @@ def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:
 def transplants(place: CodePlace, search: Search) -> Iterator[Edit]:
     """Yield the expressions of the right run as edits of a place, the last first; of a sum that it has one term of, the
     other term. None with the right numbers of an output where the code only begins to compute it."""
-    code, results = search.code, search.now[search.first].arrays.values()
+    code, results = search.code, search.outlook.arrays.values()
     begins = [right for given, right in results if not is_equal(np.asarray(place.value), given)]
     steps = search.right.steps
     for number, (_, step) in reversed([*enumerate(steps)]):

@@ -69,7 +69,7 @@ class Mending:
         self.trial = trial = Trial(function, samples)
         runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
-        self._search = self._original = Search(trial, forward, runs, code, trial.looks(code))
+        self._search = self._original = Search(trial, forward, runs, code, trial.looks(code)).begun()
 
     @property
     def findings(self) -> list[Finding]:
@@ -124,6 +124,8 @@ class Mending:
             subject, moved = _subject(before, self._search.now), moved_by(before, self._search.now)
             edits = [part for made in chain for part in made.edit.parts()]
             self._steps += [(finding_of(edit, subject), moved) for edit in edits]
+            if self.left:
+                self._search.begun()
         return self
 
     def _chain(self, search: Search, count: int, before: tuple[Search, ...] = ()) -> tuple[Search, ...]:
@@ -134,7 +136,7 @@ class Mending:
                 continue
             chain = (*before, made)
             if not mended_by(self._search.now, made.now):
-                chain = self._chain(made, count - 1, chain)
+                chain = self._chain(made.begun(), count - 1, chain)
             if chain:
                 return chain
         return ()

@@ -7,7 +7,7 @@ import ast
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -44,10 +44,10 @@ _PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
 
 class Search:
     """now: the result of the code on every sample   first: the number of the first with something wrong
-    own: the code's run there   right: a right code's, if there is one   places: the expressions, with their values
-    fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
+    outlook: the result there   own: the code's run there   right: a right code's, if there is one
+    places: the expressions, with their values   fine: the statements with numbers of the right code
+    unknown: in order, the places with other numbers   edit: the last edit, which led to this code
     alone: the places that move wrong outputs and no right one, known after `reach`
-    edit: the last edit, which led to this code
     """
 
     def __init__(
@@ -60,18 +60,24 @@ class Search:
         edit: Any = None,
     ) -> None:
         self.trial, self.code, self.now, self.edit = trial, code, now, edit
-        self._begun = partial(Search, trial, forward, runs)
+        self._forward, self._runs = forward, runs
         self.first = max(range(len(now) - 1), key=lambda k: bool(now[k].wrong))
-        self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
+        self.outlook = now[self.first]
+        self._hooked = cache(code.hooked)  # parsed only once for each place
+        self.alone = set[CodePlace]()
+
+    def begun(self) -> Search:
+        """Run the code with hooks, as the search goes on from here. Return the search."""
+        trial, code = self.trial, self.code
+        self.vocabulary, everything = Vocabulary(code, self._forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
         self.own = Trace(watched(trial, code, everything, self.first))
-        self.right = runs(self.first, trial.calls)  # right code runs on, after what stops this one
-        for k in range(len(now) - 1):
+        self.right = self._runs(self.first, trial.calls)  # right code runs on, after what stops this one
+        for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
                 watched(trial, code, everything, k)
         self.fine, self.unknown = self.right.verdicts(self.own.events)
-        self._hooked = cache(code.hooked)  # parsed only once for each place
-        self.alone = set[CodePlace]()
+        return self
 
     @cached_property
     def reach(self) -> dict[CodePlace, int]:
@@ -83,7 +89,7 @@ class Search:
         """Return the number of wrong outputs that move with a place, all if it is no float; 0 if a right output or y
         moves, too. It is moved far beyond rounding, but so little that most numbers come to no other branch; then far,
         as a condition takes no notice of a little."""
-        now = self.now[self.first]
+        now = self.outlook
         if not (place.hidden or place.seen or has_failed(self.now)):
             return 0
         if place.hidden or not place.seen or not place.has_floats or RAISES in now.wrong:
@@ -98,7 +104,7 @@ class Search:
             by = np.random.default_rng(0).uniform(low, high, np.shape(value))
             return value * by + shift if is_float(value) else value
 
-        now = self.now[self.first]
+        now = self.outlook
         moved = self.trial.compiled(self._hooked(place.expr), lambda _, value: mapped(change, value()))
         then = self.trial.look(moved, self.first)
         nothing = {name for name, (_, right) in now.arrays.items() if magnitude(right) < _NOTHING}
@@ -117,8 +123,7 @@ class Search:
             function = self.trial.compiled(hooked, lambda env, _: self.code.value(edit.new, env))
         else:
             function = self.trial.compiled(edit.applied)
-        now, then = self.now[self.first], self.trial.look(function, self.first)
-        if mended_by([now], [then]):
+        if mended_by([self.outlook], [self.trial.look(function, self.first)]):
             edit = edit.tidied()
             after = self.trial.looks(edit.applied)
             if mended := mended_by(self.now, after):
@@ -133,7 +138,7 @@ class Search:
 
     def after(self, edit: Edit, now: list[Outlook]) -> Search:
         """Return the search in the code with the edit. now: its result on every sample"""
-        return self._begun(edit.applied, now, edit)
+        return Search(self.trial, self._forward, self._runs, edit.applied, now, edit)
 
     def _badness(self, made: Search) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many

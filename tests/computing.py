@@ -52,11 +52,12 @@ def nothing_is_nan():
         yield
 
 
-def assert_same_but_for_rounding(got, wanted, tolerance=1e-6):
-    """Shape and dtype the same, and no element farther off than `tolerance` times the largest."""
-    assert np.isfinite(wanted).all()
-    largest = np.abs(wanted).max(initial=0)
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * largest, strict=True)
+def assert_same_but_for_rounding(got, wanted, tolerance):
+    """Arrays of the same shapes and dtypes, and no element farther off than `tolerance` times the largest of all."""
+    largest = max(np.abs(array).max(initial=0) for array in wanted)
+    assert np.isfinite(largest)
+    for one, another in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(one, another, rtol=0, atol=tolerance * largest, strict=True)
 
 
 class Meeting:

@@ -13,7 +13,7 @@ from npbert import Tape
 from npbert.catalogue import CATALOGUE
 from npbert.core import named_parts
 from tests import textbook
-from tests.computing import in_pieces, nothing_is_nan, on_threads
+from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 
@@ -62,18 +62,11 @@ def derived(name, dtype=np.float64, seed=None):
     return arrays
 
 
-def assert_same(got, wanted, tolerance):
-    """But for so much of the largest of all."""
-    scale = max(np.abs(array).max() for array in wanted)
-    for one, another in zip(got, wanted, strict=True):
-        np.testing.assert_allclose(one, another, rtol=0, atol=tolerance * scale, strict=True)
-
-
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_pieces_change_nothing_but_the_rounding(name):
     wanted = derived(name)
     with on_threads(2), in_pieces(3, 50), nothing_is_nan():
-        assert_same(derived(name), wanted, 1e-14)
+        assert_same_but_for_rounding(derived(name), wanted, 1e-14)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -82,4 +75,4 @@ def test_a_seed_gives_the_same_bits_on_any_number_of_threads(name):
     for threads in (1, 3):
         with on_threads(threads), in_pieces(7, 7), nothing_is_nan():
             found.append(derived(name, np.float32, seed=1))
-    assert_same(found[1], found[0], 0)
+    assert_same_but_for_rounding(found[1], found[0], 0)

@@ -17,9 +17,8 @@ import pytest
 
 import npbert
 from npbert import NO_TAPE, Layer
+from tests.test_docs import PACKAGE, ROOT
 
-PACKAGE = Path(npbert.__file__).parent
-ROOT = Path(__file__).parent.parent
 FILES = sorted({*PACKAGE.rglob("*.py")} - {PACKAGE / "demo.py"})  # a wheel has it there
 WRITTEN = [path for kind in ("css", "html", "js") for path in sorted(PACKAGE.rglob(f"*.{kind}"))]
 LAYER_FILES = [path for path in FILES if path.parent.name in ("layers", "blocks")]

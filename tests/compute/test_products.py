@@ -37,9 +37,9 @@ def test_products_are_numpys(size, pieces, dtype, tolerance):
     most = max(1, a.size * len(plus) // pieces) if pieces else 0
     with on_threads(3), nothing_is_nan(), in_pieces(1, most) if pieces else nullcontext():
         for left, right in zip(orders(a), orders(b), strict=True):
-            assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), tolerance)
-        assert_same_but_for_rounding(matmul(a.T, a), plainly(a.T, a), tolerance)
-        assert_same_but_for_rounding(sum_rows(a), plainly(np.ones((1, len(a)), dtype), a)[0], tolerance)
+            assert_same_but_for_rounding([matmul(left, right, plus=plus)], [plainly(a, b, plus)], tolerance)
+        assert_same_but_for_rounding([matmul(a.T, a)], [plainly(a.T, a)], tolerance)
+        assert_same_but_for_rounding([sum_rows(a)], plainly(np.ones((1, len(a)), dtype), a), tolerance)
     for array, before in zip((a, b, plus), factors(*size, dtype), strict=True):
         np.testing.assert_array_equal(array, before)
 

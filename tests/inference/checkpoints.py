@@ -1,12 +1,12 @@
 """Checkpoints small enough to make for a test: a model of random weights of size 1, and a vocabulary of 20 tokens."""
 
 import numpy as np
-import pytest
 
 from npbert import BertConfig, BertModel, Embed, randomize
+from tests.later import needs
 
 for _library in ("tokenizers", "safetensors", "tqdm"):
-    pytest.importorskip(_library, reason=f"{_library} is not installed: pip install -e '.[hf]'")
+    needs(_library, "-e '.[hf]'")
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the a cat dog sat ran on mat road un ##aff ##able café . ?"
 WORDS = VOCABULARY.split()

@@ -40,7 +40,6 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
 
 def test_nothing_is_written_through_a_link(tmp_path, monkeypatch):
     """Whatever a run, or its report, writes: with links to outside in its place, what is outside stays as it is."""
-    pytest.importorskip("jinja2")
     monkeypatch.setattr("npbert.pages.report.page.as_bytes", lambda *_: b"")  # it takes most of the time
 
     def write(run):

@@ -18,11 +18,10 @@ from npbert.models import parameters_by_layer
 from npbert.training import accumulate
 from npbert.training.trainer import layer_statistics
 from npbert.training.watchers import log, progress_bar, tensorboard
-from tests.training.tiny import classifier, collate, examples
+from tests.training.tiny import classifier, collate, examples, needs_the_extra_train
 
-reason = "tensorboard is not installed: pip install -e '.[train]'"
-events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
-pytest.importorskip("tqdm", reason="tqdm is not installed: pip install -e '.[train]'")
+needs_the_extra_train()
+events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
 ROWS = [{"step": 1, "loss": 0.1 + 0.2, "accuracy": 1 / 3}, {"step": 2, "loss": 1e-300}, {"step": 4, "loss": 7.25}]
 SPEED = 12_345.6

@@ -28,7 +28,7 @@ TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, init
 
 def needs_the_extra_train():
     """Skip the test, or the module, where something is missing that a run needs."""
-    for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
+    for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib", "jinja2"):
         needs(module, "-e '.[train]'")
 
 

@@ -21,8 +21,8 @@ from npbert import (
 from npbert.compute import erf
 from npbert.data import Example, collate, load_dialogue
 from npbert.gradcheck import PROVED, REFUTED, prove_vjp
+from tests.test_docs import ROOT
 
-ROOT = Path(__file__).parent.parent
 SOURCE = (ROOT / "docs" / "bert.py").read_text(encoding="utf-8")
 SEQUENCE = SimpleNamespace(  # some words twice, and of two rows that are read one is [CLS]'s neighbor
     ids=np.array([1, 4, 3, 2, 6, 4, 2]),

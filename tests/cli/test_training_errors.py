@@ -92,7 +92,7 @@ def test_a_folder_that_holds_a_run(error_of):
 def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     """It is noticed before the first step, and not by whoever uses the model later."""
     vocabulary = Path("checkpoint", "vocab.txt")
-    vocabulary.write_text(vocabulary.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
+    vocabulary.write_text(vocabulary.read_text(encoding="utf-8") + "\nmore", encoding="utf-8")
     wanted = "checkpoint: the tokenizer has 31 tokens, wanted 30, the vocab_size in its config.json"
     check(error_of(PRETRAIN), wanted)
     check(error_of(FINETUNE), wanted)

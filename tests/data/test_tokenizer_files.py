@@ -160,7 +160,7 @@ def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
     bad = write(tmp_path / "vocab.txt", " \n\n")
     with pytest.raises(FileError, match=f"^{re.escape(str(bad))} is empty, wanted text"):
         Tokenizer.train([bad], vocab_size=50)
-    write(tmp_path / "vocab.txt", "".join(f"{token}\n" for token in VOCAB))
+    write(tmp_path / "vocab.txt", "\n".join(VOCAB))
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ImportError, match=r"the package tokenizers is missing; .* pip install .*\[hf\]"):
         Tokenizer.from_pretrained(tmp_path)

@@ -13,10 +13,10 @@ WORDS = VOCABULARY.split()
 LONGEST = 32
 
 
-def write_vocabulary(folder, words=WORDS):
-    """A folder with a vocab.txt of these tokens."""
+def write_vocabulary(folder):
+    """A folder with a vocab.txt of WORDS."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
     return folder
 
 

@@ -27,7 +27,7 @@ def pooled(folder):
     return Embed.from_pretrained(folder, pooling="pooler")
 
 
-def by_hand(embed, text, pooling="mean", layer=-1):
+def by_hand(embed, text, pooling, layer):
     """The vector of one text, from all hidden states of a batch without padding."""
     model = embed.model
     batch = embed.tokenizer.batch(embed.tokenizer.encode([text]))

@@ -30,11 +30,11 @@ each_algorithm = pytest.mark.parametrize(("optimizer", "algorithm", "options"), 
 SHAPES = [(), (1,), (7,), (8, 1), (3, 8), (9, 3), (2, 3, 5)]
 
 
-def make(shapes=SHAPES, dtype=np.float64, orders="CC", steps=4):
-    """Parameters of these shapes, and gradients of many sizes, 0 among them. orders: of both in memory."""
+def make(dtype=np.float64, orders="CC"):
+    """Parameters of SHAPES, and gradients for four steps of many sizes, 0 among them. orders: of both in memory."""
     rng = np.random.default_rng(0)
-    parameters = [Parameter(np.array(rng.uniform(-1, 1, shape), dtype, order=orders[0])) for shape in shapes]
-    sizes = [rng.choice([0, 1e-8, 1e-3, 1, 100], (steps, *shape)) for shape in shapes]
+    parameters = [Parameter(np.array(rng.uniform(-1, 1, shape), dtype, order=orders[0])) for shape in SHAPES]
+    sizes = [rng.choice([0, 1e-8, 1e-3, 1, 100], (4, *shape)) for shape in SHAPES]
     return parameters, [np.array(rng.standard_normal(size.shape) * size, dtype, order=orders[1]) for size in sizes]
 
 

@@ -13,9 +13,9 @@ from npbert.pages.report.page import Run, comparison_page, report_page, write_re
 from tests.pages.runs import METRICS, SHOWN, masked, write_run
 from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE
+from tests.training.tiny import needs_the_extra_train
 
-for module, extra in (("matplotlib", "plot"), ("tomlkit", "train"), ("tokenizers", "hf")):
-    pytest.importorskip(module, reason=f"{module} is not installed: pip install -e '.[{extra}]'")
+needs_the_extra_train()
 
 WANTED = {
     "masked": [

@@ -58,7 +58,7 @@ def write_checkpoint(folder, model_class=BertForPreTraining, **changes):
     """A BERT, by default for pre-training, with its vocabulary."""
     needs_the_extra_train()
     model_class(replace(TINY, **changes), rng=np.random.default_rng(1)).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("".join(f"{token}\n" for token in VOCABULARY), encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     return folder
 
 

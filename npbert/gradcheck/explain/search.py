@@ -25,8 +25,8 @@ from npbert.gradcheck.inputs import magnitude, mapped
 
 _RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
-_ORDER = ("line order", "overwritten", "unused result", "extra line", "index", "transpose", "reshape")
-_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", *_ORDER)
+_OF_LINES = ("line order", "extra line", "overwritten", "unused result")
+_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index", *_OF_LINES)
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less

@@ -71,7 +71,7 @@ class Meeting:
         self.seen[threading.current_thread()] += 1
 
 
-def soon(function, seconds=100):
+def soon(function):
     """function(), which another thread calls; AssertionError if that takes longer, as a deadlock does."""
     future = Future()
 
@@ -83,6 +83,6 @@ def soon(function, seconds=100):
 
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    thread.join(seconds)
-    assert not thread.is_alive(), f"not done after {seconds} s"
+    thread.join(100)
+    assert not thread.is_alive(), "not done after 100 s"
     return future.result()

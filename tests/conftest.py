@@ -8,10 +8,24 @@ from importlib import import_module
 import pytest
 from hypothesis import HealthCheck, settings
 
+from npbert import (
+    BertForMaskedLM,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertModel,
+)
 from npbert.compute.blas import blas_threads
 from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"
+HEADS = {
+    "fill-mask": BertForMaskedLM,
+    "embed": BertModel,
+    "classify": BertForSequenceClassification,
+    "tag": BertForTokenClassification,
+    "answer": BertForQuestionAnswering,
+}
 
 
 @pytest.fixture
@@ -22,6 +36,14 @@ def count_of_blas():
     set_(BLAS_THREADS)
     yield get
     set_(before)
+
+
+@pytest.fixture(scope="session")
+def checkpoints(tmp_path_factory):
+    """A folder with a small model for each command that reads texts. Nobody writes there."""
+    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
+
+    return {name: write_checkpoint(tmp_path_factory.mktemp(name), head) for name, head in HEADS.items()}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from npbert.core import Sequences
 
@@ -11,10 +12,7 @@ rngs = seeds.map(np.random.default_rng)
 
 def ids(limit, *shape):
     """Integers below `limit`."""
-    count = int(np.prod(shape))
-    return st.lists(st.integers(0, limit - 1), min_size=count, max_size=count).map(
-        lambda numbers: np.array(numbers, np.int64).reshape(shape)
-    )
+    return arrays(np.int64, shape, elements=st.integers(0, limit - 1), fill=st.nothing())
 
 
 @st.composite

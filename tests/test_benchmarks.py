@@ -16,8 +16,8 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
 
 
-def speed(*arguments, file="speed.py"):
-    command = [sys.executable, BENCHMARKS / file, *map(str, arguments)]
+def speed(*arguments):
+    command = [sys.executable, BENCHMARKS / "speed.py", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

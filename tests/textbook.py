@@ -163,7 +163,7 @@ def embeddings(layer, ids, types, t, *, is_learned=True):
 
 
 def mean_pooling(layer, x, sequences):
-    parts = np.split(x.astype(float), np.cumsum(sequences.lengths)[:-1])
+    parts = by_sequence(x.astype(float), sequences)
     return np.array([[math.fsum(column) / len(part) for column in part.T] for part in parts])
 
 

@@ -54,10 +54,10 @@ def test_computing_again_gives_the_same_bits_also_with_dropout_and_a_layer_that_
     assert np.abs(plain["y"] - encoder(X.astype(dtype), RAGGED, read)).max() > 0.01, "there is dropout"
 
 
-def memory_of_a_step(checkpointing, num_layers=6):
+def memory_of_a_step(checkpointing):
     """Bytes that a forward leaves, and at most during forward and backward, in layers' worth of input."""
     rng = np.random.default_rng(0)
-    encoder = Encoder(EncoderLayer(32, 2, 128, Init(rng), dropout=0.1) for _ in range(num_layers))
+    encoder = Encoder(EncoderLayer(32, 2, 128, Init(rng), dropout=0.1) for _ in range(6))
     encoder.gradient_checkpointing = checkpointing
     x, some, tape = rng.standard_normal((512, 32), np.float32), Sequences([32] * 16), Tape(rng)
     assert all(parameter.grad.size for parameter in encoder.parameters())  # it is made when it is looked at

@@ -1,4 +1,4 @@
-"""Commands run in this process, with bytes in and bytes out, and small checkpoints for them."""
+"""Commands run in this process, with bytes in and bytes out, and files for them."""
 
 import io
 import json
@@ -11,22 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from npbert import (
-    BertForMaskedLM,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-)
 from npbert.cli import main
-
-HEADS = {
-    "fill-mask": BertForMaskedLM,
-    "embed": BertModel,
-    "classify": BertForSequenceClassification,
-    "tag": BertForTokenClassification,
-    "answer": BertForQuestionAnswering,
-}
 
 
 class Result(NamedTuple):
@@ -88,14 +73,6 @@ def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     return limited
-
-
-@pytest.fixture(scope="session")
-def checkpoints(tmp_path_factory):
-    """A folder for each command."""
-    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
-
-    return {name: write_checkpoint(tmp_path_factory.mktemp(name), head) for name, head in HEADS.items()}
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,8 @@ import shutil
 
 import pytest
 
-from npbert import BertForSequenceClassification
 from npbert.pages.site.build import number_data
 from tests.pages.runs import METRICS, SHOWN, write_run
-from tests.training.tiny import write_checkpoint
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
 
@@ -21,10 +19,10 @@ def folder(checkpoints):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(checkpoints, tmp_path, monkeypatch):
     """The folder of a run, with a model. The pictures in its report, which take seconds, are not drawn."""
     monkeypatch.setattr("npbert.pages.report.page.as_bytes", lambda *_: b"")
-    write_checkpoint(tmp_path / "run" / "model", BertForSequenceClassification)
+    shutil.copytree(checkpoints["classify"], tmp_path / "run" / "model")
     return write_run(tmp_path / "run", metrics=METRICS[:2], layers=(), shown=SHOWN["masked"])
 
 

@@ -14,7 +14,7 @@ import pytest
 from npbert import Embed
 from npbert.io import read_lines
 from npbert.io.files import HOW_TO_ENCODE
-from tests.cli.conftest import HEADS
+from tests.conftest import HEADS
 from tests.inference.checkpoints import LONGEST
 
 PASSAGE = "the cat sat on the café mat. a dog ran on the road"
@@ -156,11 +156,9 @@ NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .
     ("command", "arguments", "stdin", "message"),
     [
         ("embed", ["--layer", "3"], b"cat", "--layer is 3, wanted 0 to 2, or -3 to -1 from the end"),
-        ("embed", ["--max-length", "99"], b"cat", "--max-length is 99, wanted at most 32 for this model"),
         ("embed", ["--output", "a.npz"], b"cat", NO_NPZ),
         ("classify", ["--output", "a.csv"], b"cat", NO_NPZ.replace("npz", "csv").replace(".npy, ", "")),
         ("classify", [], b"a cat\nthe\ta\tcat\tdog\n", f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
-        ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 is 'the cat', wanted a [MASK] that is not cut off"),
         (
             "answer",
             [],

@@ -27,14 +27,12 @@ def wrong_files(here):
 
 
 @pytest.fixture
-def error_of(capsys):
+def error_of(npbert):
     """error_of(command) -> what the only line on standard error says, after its beginning."""
 
     def error_of(command):
-        capsys.readouterr()
-        status = main(command.split())
-        out, err = capsys.readouterr()
-        assert "after 4 steps" not in out
+        status, out, err = npbert(*command.split())
+        assert b"after 4 steps" not in out
         lines = [line for line in err.splitlines(keepends=True) if "the head is new" not in line]
         assert status == len(lines[:2]), "2 where an option is wrong, after the usage"
         return error_in("".join(lines))

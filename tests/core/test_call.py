@@ -1,7 +1,6 @@
 """Layer.__call__: one way into forward, with a tape or without, and what a watcher of the tape sees."""
 
 import numpy as np
-import pytest
 
 from npbert import NO_TAPE, EncoderLayer, Init, Layer, LayerNorm, Linear, Tape
 
@@ -17,16 +16,6 @@ class Own(Layer):
 
     def forward(self, x, tape=NO_TAPE):
         return self.output_norm(x + self.linear(x, tape), tape)
-
-
-OWN = Own()
-
-
-@pytest.mark.parametrize("call", [OWN.forward, OWN])
-def test_the_tape_comes_last_with_or_without_its_name(call):
-    tape = Tape()
-    np.testing.assert_array_equal(call(X, tape), call(X, NO_TAPE))
-    assert len(tape) == 2
 
 
 def test_a_tape_prints_the_path_of_each_layer_in_the_outermost_that_was_called():

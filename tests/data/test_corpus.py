@@ -76,7 +76,6 @@ def test_a_new_file_is_a_new_document(tmp_path):
         (b"", "a.txt is empty, wanted text"),
         (BOM + b"\n \r\n\t\n", "a.txt is empty"),
         (b"fine\nZo\xeb\n", r"a.txt, line 2: byte 3 of the line \(0xeb\) is not UTF-8"),
-        ("utf-16\n".encode("utf-16"), r"a.txt, line 1: byte 1 of the line \(0xff\) is not UTF-8; save it as UTF-8"),
     ],
 )
 def test_text_that_is_none(tmp_path, content, message):

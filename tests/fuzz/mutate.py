@@ -3,10 +3,6 @@
 import copy
 import json
 
-import numpy as np
-
-Rng = np.random.Generator
-
 DEEP = "[" * 3000 + "]" * 3000
 NASTY = [None, True, False, 0, 1, 2, -1, 2**31, 2**63, 10**30, 0.5, 1e-300, 1e308]
 NASTY += [float("nan"), float("inf"), [], [1], [[]], [None], ["a", "b"], {}, {"0": "a"}, {"": ""}]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from npbert import Answer, BertForQuestionAnswering
+from npbert import Answer
 from npbert.inference import AnswerSpan
-from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.inference.checkpoints import LONGEST
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tasks.tiny import Planted
 
@@ -18,8 +18,8 @@ QUESTION, PASSAGE = "the dog ran on?", "The cat sat on\tthe mat. A  dog ran\non 
 
 
 @pytest.fixture(scope="module")
-def answer(tmp_path_factory):
-    return Answer.from_pretrained(write_checkpoint(tmp_path_factory.mktemp("qa"), BertForQuestionAnswering))
+def answer(checkpoints):
+    return Answer.from_pretrained(checkpoints["answer"])
 
 
 @pytest.fixture

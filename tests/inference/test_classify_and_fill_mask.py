@@ -4,7 +4,7 @@ Tag, a tag for every word, where the word stands, and the entities that the tags
 import numpy as np
 import pytest
 
-from npbert import BertForMaskedLM, BertForSequenceClassification, Classify, FillMask, Tag
+from npbert import BertForSequenceClassification, Classify, FillMask, Tag
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint
 from tests.small_tokenizer import small_tokenizer
 from tests.training.tasks.tiny import Planted, words_of
@@ -18,8 +18,8 @@ def classifier(folder, **changes):
 
 
 @pytest.fixture(scope="module")
-def fill_mask(tmp_path_factory):
-    return FillMask.from_pretrained(write_checkpoint(tmp_path_factory.mktemp("mlm"), BertForMaskedLM))
+def fill_mask(checkpoints):
+    return FillMask.from_pretrained(checkpoints["fill-mask"])
 
 
 def by_hand(task, text):

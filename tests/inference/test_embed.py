@@ -12,14 +12,14 @@ from npbert import BertModel, Embed
 from npbert.inference import POOLINGS, ClassCenters, Hit, semantic_search, similarity
 from npbert.inference.embed import at_precision
 from npbert.io.files import FileError
-from tests.inference.checkpoints import small_model, write_checkpoint, write_vocabulary
+from tests.inference.checkpoints import small_model, write_vocabulary
 
 TEXTS = ["the cat sat on the mat.", "", "a dog", ("the dog", "the unaffable cat"), "ran"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_checkpoint(tmp_path_factory.mktemp("bert"), BertModel)
+def folder(checkpoints):
+    return checkpoints["embed"]
 
 
 @pytest.fixture(scope="module")

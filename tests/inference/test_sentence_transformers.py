@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from npbert import BertModel, Embed
+from npbert import Embed
 from npbert.io.files import FileError
-from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.inference.checkpoints import LONGEST
 
 TEXTS = ["the cat sat on the mat.", "a dog", "the unaffable cat ran"]
 MODULES, POOLING = "modules.json", "1_Pooling/config.json"
@@ -34,9 +34,9 @@ FILES = {MODULES: [FIRST, SECOND], POOLING: {"pooling_mode": "mean"}, TRANSFORME
 USUAL = {"pooling": "mean", "normalize": False, "max_length": 9, "similarity_fn_name": "cosine"}
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return write_checkpoint(tmp_path_factory.mktemp("checkpoint"), BertModel)
+@pytest.fixture
+def checkpoint(checkpoints):
+    return checkpoints["embed"]
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ COLUMNS = {
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory):
-    return Tokenizer.from_pretrained(write_vocabulary(tmp_path_factory.mktemp("vocabulary")))
+def tokenizer(checkpoints):
+    return Tokenizer.from_pretrained(checkpoints["embed"])
 
 
 @pytest.fixture(scope="module")

@@ -1,24 +1,11 @@
 """Libraries that npbert can do without, and what a misspelt name was meant to be."""
 
-import re
-import sys
-
 import pytest
 
 from npbert.io import extras
-from npbert.io.extras import how_to_install, import_extra
+from npbert.io.extras import how_to_install
 from npbert.io.messages import did_you_mean
 from npbert.models import PRESETS
-
-
-@pytest.mark.parametrize("module", ["safetensors", "safetensors.numpy"])
-def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    monkeypatch.delitem(sys.modules, "safetensors.numpy", raising=False)
-    wanted = f"the package safetensors is missing; to install it: {how_to_install('hf')}"
-    with pytest.raises(ImportError, match=f"^{re.escape(wanted)}$") as caught:
-        import_extra(module)
-    assert isinstance(caught.value, ImportError)
 
 
 def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_path, monkeypatch):

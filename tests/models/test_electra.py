@@ -18,8 +18,8 @@ MASKED = {"attention_mask": [[1] * 6, [1, 1, 1, 1, 0, 0]]}
 MASKED |= {"labels": [[IGNORED, 7, IGNORED, 9, 6, IGNORED], [IGNORED, 8, IGNORED, *[IGNORED] * 3]]}
 
 
-def detection(seed=0, **options):
-    return ReplacedTokenDetection(CONFIG, rng=np.random.default_rng(seed), dtype=np.float64, **options)
+def detection():
+    return ReplacedTokenDetection(CONFIG, rng=np.random.default_rng(0), dtype=np.float64)
 
 
 def batch():

@@ -6,12 +6,11 @@
 import numpy as np
 import pytest
 
-from npbert import IGNORED, Batch, BertForSentenceVectors, Init, Linear, Reads, Tape, randomize
+from npbert import IGNORED, Batch, Init, Linear, Reads, Tape
 from npbert.catalogue import CATALOGUE, blocks
-from npbert.models import POOLINGS
 from npbert.shapes import Shapes
 from tests import textbook
-from tests.models.small import TASKS, assert_all_close, each_task, small_config
+from tests.models.small import TASKS, assert_all_close, each_task
 
 with_words = pytest.mark.parametrize("name", ["BertForPreTraining", "BertForMaskedLM"])
 
@@ -96,14 +95,3 @@ def test_a_head_that_is_replaced_is_used():
     model, batch = make(TASKS["classification"])
     model.classifier = Linear(model.config.hidden_size, 3, Init(np.random.default_rng(0), dtype=np.float64))
     assert model(without_targets(batch)).shape[1] == 3
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_a_vector_is_that_of_the_text_alone(pooling):
-    rng = np.random.default_rng(0)
-    model = BertForSentenceVectors(small_config(), rng=None, dtype=np.float64, pooling=pooling)
-    randomize(model, rng)
-    ids, lengths = rng.integers(1, 9, (4, 5)), [3, 5, 1, 4]
-    vectors = model(Batch(ids, attention_mask=[[1] * length + [0] * (5 - length) for length in lengths]).grouped(2))
-    for vector, row, length in zip(vectors.reshape(4, -1), ids, lengths, strict=True):
-        np.testing.assert_allclose(vector, model(Batch([row[:length]]).grouped(1))[0, 0], rtol=1e-10)

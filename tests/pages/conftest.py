@@ -4,9 +4,8 @@ import shutil
 
 import pytest
 
-from npbert.pages.number.export import export
 from npbert.pages.number.page import write_number_page
-from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
+from tests.pages.number import exported, go
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]
 """No process of its own for graphics, and no threads that make ready for a page that stays open for long."""
@@ -61,7 +60,7 @@ def open_page(tab):
 def path(tmp_path_factory):
     """The page "Follow one number back" of a small model."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(export(small_model(), EXAMPLES, VOCABULARY), path)
+    write_number_page(exported(), path)
     return path
 
 

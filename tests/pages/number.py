@@ -1,8 +1,7 @@
 """A model for the tests of the page "Follow one number back", smaller than any that is shown, and its page."""
 
-from functools import cache
-
 from npbert import BertForMaskedLM
+from npbert.pages.number.export import export
 from tests.pages.models import example, make_model, size
 
 VOCABULARY = [
@@ -17,10 +16,10 @@ EXAMPLES = [
 ]
 
 
-@cache
-def small_model():
-    """One layer, 4 wide."""
-    return make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **size(4, 2, 1, 6))
+def exported():
+    """The data of the page, of a model of one layer, 4 wide."""
+    model = make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **size(4, 2, 1, 6))
+    return export(model, EXAMPLES, VOCABULARY)
 
 
 # -- in the browser

@@ -6,16 +6,15 @@ import re
 import pytest
 
 from npbert.pages import html
-from npbert.pages.number.export import export
 from npbert.pages.number.page import json_script, number_page
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+from tests.pages.number import exported
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE
 
 
 @pytest.fixture(scope="module")
 def text():
-    return number_page(export(small_model(), EXAMPLES, VOCABULARY))
+    return number_page(exported())
 
 
 def test_it_asks_for_nothing_and_is_small(text):
@@ -26,7 +25,7 @@ def test_it_asks_for_nothing_and_is_small(text):
 
 
 def test_tours_lead_to_the_chapters_in_the_site():
-    site = number_page({**export(small_model(), EXAMPLES, VOCABULARY), "is_in_site": True})
+    site = number_page({**exported(), "is_in_site": True})
     assert len(re.findall(r'href="docs/0\d[\w-]+\.html"', site)) == 5
 
 

@@ -7,14 +7,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from npbert import BertForSequenceClassification
 from npbert.io import METRICS_FILE, FileError
 from npbert.pages.report import page
 from npbert.pages.report.page import Run, comparison_page, report_page, write_report
 from tests.pages.runs import METRICS, SHOWN, masked, write_run
 from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE
-from tests.training.tiny import write_checkpoint
 
 for module, extra in (("matplotlib", "plot"), ("tomlkit", "train"), ("tokenizers", "hf")):
     pytest.importorskip(module, reason=f"{module} is not installed: pip install -e '.[{extra}]'")
@@ -35,25 +33,20 @@ WANTED = {
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return write_checkpoint(tmp_path_factory.mktemp("model"), BertForSequenceClassification)
-
-
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory, model):
+def drawn(tmp_path_factory, checkpoints):
     """The report of a run with a model, all pictures drawn, which takes a second."""
     folder = write_run(tmp_path_factory.mktemp("drawn") / "run", shown=SHOWN["labels"])
-    (folder / "model").symlink_to(model)
+    (folder / "model").symlink_to(checkpoints["classify"])
     write_report(folder)
     return folder / "report.html"
 
 
 @pytest.fixture
-def run(tmp_path, model, monkeypatch):
+def run(tmp_path, checkpoints, monkeypatch):
     """run(shown=…): the page of a run that has left these files, in a folder with a model. Most of its pictures are not
     drawn: that would take most of the time."""
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "model").symlink_to(model)
+    (tmp_path / "run" / "model").symlink_to(checkpoints["classify"])
     monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
     for name in ("plot_curves", "plot_layers", "plot_update_ratios", "plot_attention"):
         monkeypatch.setattr(page.plots, name, Mock())

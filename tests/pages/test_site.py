@@ -11,9 +11,8 @@ import pytest
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
 from npbert.io import FileError, how_to_install
-from npbert.pages.number.export import export
 from npbert.pages.site import build, sources
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+from tests.pages.number import exported
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
     pytest.skip("Sphinx is not installed: pip install -e '.[site]'", allow_module_level=True)
@@ -45,7 +44,7 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         patch.setattr(sources, "files_of", lambda room: [f"npbert/layers/{name}.py" for name in files])
         patch.setattr(build, "PACKAGE", root / "npbert")
         patch.setattr(build, "prove", lambda: PROOFS)
-        patch.setattr(build, "number_data", lambda: export(small_model(), EXAMPLES, VOCABULARY))
+        patch.setattr(build, "number_data", exported)
         return build.build_site(folder)
 
 

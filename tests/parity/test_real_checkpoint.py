@@ -9,7 +9,6 @@ from tests.parity import torch
 from tests.parity.real_data import minilm, stsb
 
 transformers = later("transformers", "transformers")
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 

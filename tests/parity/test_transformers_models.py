@@ -16,7 +16,6 @@ from tests.parity import torch
 from tests.tables import one_of_each
 
 transformers = later("transformers", "transformers")
-pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 pytestmark = pytest.mark.torch
 
 SIZES = {"vocab_size": 90, "num_hidden_layers": 4, "max_position_embeddings": 64}

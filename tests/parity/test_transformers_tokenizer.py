@@ -11,7 +11,6 @@ from tests.parity.real_data import cola, lines_of, minilm, squad, stsb
 from tests.shared_data import shared_file, shared_files
 
 transformers = later("transformers", "transformers")
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from npbert import BertForMaskedLM, Embed, FillMask
+from npbert import Embed, FillMask
 from npbert.plots import plot_attention
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    from tests.inference.checkpoints import write_checkpoint  # skips where an extra is not installed
-
-    return write_checkpoint(tmp_path_factory.mktemp("bert"), BertForMaskedLM)
+@pytest.fixture
+def folder(checkpoints):
+    return checkpoints["fill-mask"]
 
 
 def titles(figure):

@@ -12,8 +12,8 @@ from npbert.plots import plot_gradient_flow, plot_layers, plot_update_ratios
 from tests.training.tiny import classifier, collate, examples
 
 
-def row(step, *norms, names=("embeddings", "layer 1", "pooler")):
-    numbers = dict(zip(names, norms, strict=False))
+def row(step, *norms):
+    numbers = dict(zip(("embeddings", "layer 1", "pooler"), norms, strict=False))
     return {"step": step, "gradient_norms": numbers, "update_ratios": {k: v and v / 100 for k, v in numbers.items()}}
 
 

@@ -6,8 +6,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 
-from npbert import BertModel, Embed
-from tests.inference.checkpoints import write_checkpoint
+from npbert import Embed
 from tests.later import Later
 
 ours, of_numbers = Later("npbert.sklearn"), Later("tests.sklearn.of_numbers")
@@ -19,8 +18,8 @@ LABELS = ["cat", "dog"] * 4
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_checkpoint(tmp_path_factory.mktemp("checkpoint"), BertModel)
+def folder(checkpoints):
+    return checkpoints["embed"]
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Things to train on that are read and learned in milliseconds: a language of 30 words, a BERT of 8 features."""
 
-import importlib.util
 import itertools
 import json
 from dataclasses import replace
@@ -8,13 +7,13 @@ from hashlib import sha256
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassification
 from npbert.data.batch import TaskData
 from npbert.io.lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training import STATE_FILE, Evaluation, Trainer, TrainerSettings
+from tests.later import needs
 
 NOUNS = ["cat", "dog", "bird", "fish", "horse", "mouse", "cow", "goat"]
 VERBS = ["sees", "hears", "likes", "fears", "finds", "meets"]
@@ -30,8 +29,7 @@ TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, init
 def needs_the_extra_train():
     """Skip the test, or the module, where something is missing that a run needs."""
     for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
-        if importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} is not installed: pip install -e '.[train]'", allow_module_level=True)
+        needs(module, "-e '.[train]'")
 
 
 def sentence(rng):

@@ -156,11 +156,17 @@ class Trial:
         if is_large or self._rounds > _MOST_ROUNDS:
             raise Failed
 
+    @contextmanager
+    def calling(self, function: Function) -> Iterator[None]:
+        """Within it, the function is in place of that of the code, and its calls and rounds are counted from 0."""
+        self._rounds = self.calls = 0
+        with in_place_of(self.function, function):
+            yield
+
     def look(self, function: Function, k: int) -> Outlook:
         """Return the result of sample k with the function in place of that of the code."""
-        self._rounds = self.calls = 0
         try:
-            with in_place_of(self.function, function):
+            with self.calling(function):
                 return self.samples[k].outlook()
         except Failed:
             return Outlook({RAISES})

@@ -18,17 +18,20 @@ def read(folder, stored):
     return load_config(str(folder))
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        small_config(hidden_act="gelu_new", layer_norm_eps=1e-5, type_vocab_size=4, initializer_range=0.5),
-        small_config(classifier_dropout=0.25, hidden_dropout_prob=0.4, attention_probs_dropout_prob=0.3),
-        small_config(num_labels=3, id2label=("Ort", "Größe", "人")),
-        small_config(vocab_size=np.int64(9), hidden_dropout_prob=np.float32(0.25), num_labels=np.int32(3)),
-    ],
-    ids=str,
-)
-def test_there_and_back(config, tmp_path):
+def test_there_and_back(tmp_path):
+    """Also of NumPy's numbers, and of names in other letters."""
+    config = small_config(
+        vocab_size=np.int64(9),
+        hidden_act="gelu_new",
+        layer_norm_eps=1e-5,
+        type_vocab_size=4,
+        initializer_range=0.5,
+        classifier_dropout=0.25,
+        hidden_dropout_prob=np.float32(0.375),
+        attention_probs_dropout_prob=0.3,
+        num_labels=np.int32(3),
+        id2label=("Ort", "Größe", "人"),
+    )
     config.write(tmp_path / "config.json", model="BertModel", dtype=np.float32)
     assert load_config(tmp_path) == config
 
@@ -90,12 +93,5 @@ def test_errors_name_the_file(stored, message, tmp_path):
 
 
 def test_no_file(tmp_path):
-    for folder, message in (
-        (tmp_path, rf"^{tmp_path} is not a checkpoint: it has no config.json \(npbert"),
-        ("bert-base", "bert-base is not a checkpoint: it does not exist"),
-    ):
-        with pytest.raises(FileNotFoundError, match=message):
-            load_config(folder)
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "config.json").write_text('{"vocab_size": 9}', encoding="utf-8")
-    assert load_config(tmp_path).vocab_size == 9, "of the best model of a run"
+    with pytest.raises(FileNotFoundError, match=rf"^{tmp_path} is not a checkpoint: it has no config.json \(npbert"):
+        load_config(tmp_path)

@@ -16,7 +16,7 @@ from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
-_FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
+_FAR, _LOST = 1e8, 0.1  # its square has no digits left for numbers of size 1; an error without a right digit
 
 
 def check_written(which: str, returned: Any) -> None:

@@ -124,9 +124,9 @@ def _made_known(edit: Edit, search: Search) -> Search | None:
     _, unknown = search.right.verdicts(watched(search.trial, code, places_in(code), search.first))
     if len(unknown) >= len(search.unknown):
         return None
-    after = search.trial.looks(code)
-    keeps = all(now.right <= then.right for now, then in zip(search.now, after, strict=True))
-    return search.after(edit, after) if keeps else None
+    made = search.after(edit)
+    keeps = all(now.right <= then.right for now, then in zip(search.now, made.now, strict=True))
+    return made if keeps else None
 
 
 def suspects(search: Search, known: Trace) -> Iterator[tuple[CodePlace, str]]:

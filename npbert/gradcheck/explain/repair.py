@@ -69,7 +69,7 @@ class Mending:
         self.trial = trial = Trial(function, samples)
         runs = functools.cache(lambda *k: Trace(watched(trial, right, places_in(right), *k) if right else []))
         self._steps: list[tuple[Finding, set[str]]] = []  # each with the outputs that it changes, and that stay wrong
-        self._search = self._original = Search(trial, forward, runs, code, trial.looks(code)).begun()
+        self._search = self._original = Search(trial, forward, runs, code).begun()
 
     @property
     def findings(self) -> list[Finding]:

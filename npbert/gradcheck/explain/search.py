@@ -19,14 +19,14 @@ from npbert.gradcheck.explain.edits import CHANGES, Edit, edits_of, statement_ed
 from npbert.gradcheck.explain.grammar import KINDS, rules_for
 from npbert.gradcheck.explain.places import CodePlace, is_float, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, Trial, has_failed, has_moved, mended_by, moved_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 from npbert.gradcheck.inputs import magnitude, mapped
 
 _RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
-_ORDER = ("line order", "overwritten", "unused result", "extra line", "index", "transpose", "reshape")
-_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", *_ORDER)
+_OF_LINES = ("line order", "extra line", "overwritten", "unused result")
+_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index", *_OF_LINES)
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
@@ -56,10 +56,10 @@ class Search:
         forward: str,
         runs: Callable[[int, int], Trace],
         code: Code,
-        now: list[Outlook],
         edit: Any = None,
     ) -> None:
-        self.trial, self.code, self.now, self.edit = trial, code, now, edit
+        self.trial, self.code, self.edit = trial, code, edit
+        self.now = now = trial.looks(code)
         self._forward, self._runs = forward, runs
         self.first = max(range(len(now) - 1), key=lambda k: bool(now[k].wrong))
         self.outlook = now[self.first]
@@ -124,21 +124,20 @@ class Search:
         else:
             function = self.trial.compiled(edit.applied)
         if mended_by([self.outlook], [self.trial.look(function, self.first)]):
-            edit = edit.tidied()
-            after = self.trial.looks(edit.applied)
-            if mended := mended_by(self.now, after):
-                for change in edit.changes if not edit.told else ():
-                    less = replace(edit, changes=[each for each in edit.changes if each != change])
-                    if less.changes:  # of equal places, some may be right
-                        others = self.trial.looks(less.applied)
-                        if mended <= mended_by(self.now, others):
-                            edit, after = less, others
-                return self.after(edit, after)
+            made = self.after(edit.tidied())
+            if mended := mended_by(self.now, made.now):
+                for change in made.edit.changes if not edit.told else ():
+                    rest = [each for each in made.edit.changes if each != change]
+                    if rest:  # of equal places, some may be right
+                        less = self.after(replace(made.edit, changes=rest))
+                        if mended <= mended_by(self.now, less.now):
+                            made = less
+                return made
         return None
 
-    def after(self, edit: Edit, now: list[Outlook]) -> Search:
-        """Return the search in the code with the edit. now: its result on every sample"""
-        return Search(self.trial, self._forward, self._runs, edit.applied, now, edit)
+    def after(self, edit: Edit) -> Search:
+        """Return the search in the code with the edit."""
+        return Search(self.trial, self._forward, self._runs, edit.applied, edit)
 
     def _badness(self, made: Search) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many

@@ -60,10 +60,11 @@ class Sample(NamedTuple):
 
     def errors(self, numbers: Numbers) -> dict[str, float]:
         """Return the largest error of each array of the right shape."""
-        both = (
-            (name, one, other) for name, (one, other) in self.pairs(numbers).items() if one.shape == np.shape(other)
-        )
-        return {name: magnitude(np.subtract(one, other, dtype=float)) for name, one, other in both}
+        return {
+            name: magnitude(np.subtract(one, other, dtype=float))
+            for name, (one, other) in self.pairs(numbers).items()
+            if one.shape == np.shape(other)
+        }
 
     def wrong(self, numbers: Numbers) -> set[str]:
         """Return the names of the numbers that are not right."""
@@ -151,7 +152,8 @@ class Trial:
         """Count a round of a loop of the code. env: its local variables. Raises: Failed after too many, as they do not
         end, and for an array that has grown too large."""
         self._rounds += 1
-        if self._rounds > _MOST_ROUNDS or any(map(_is_large, env.values())):
+        is_large = any(isinstance(each, np.ndarray) and each.size > _MOST_NUMBERS for each in env.values())
+        if is_large or self._rounds > _MOST_ROUNDS:
             raise Failed
 
     @contextmanager
@@ -191,10 +193,6 @@ class Trial:
         """Return the result on every sample, and on the first once more, by one function."""
         function = self.compiled(code)
         return [self.look(function, k) for k in [*range(len(self.samples)), 0]]
-
-
-def _is_large(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.size > _MOST_NUMBERS
 
 
 def _failing(*args: Any, **more: Any) -> Any:

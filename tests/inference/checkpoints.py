@@ -16,7 +16,7 @@ LONGEST = 32
 def write_vocabulary(folder):
     """A folder with a vocab.txt of WORDS."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
     return folder
 
 

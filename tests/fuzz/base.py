@@ -63,7 +63,7 @@ def make_base(folder):
     for name, (model_class, changes) in HEADS.items():
         checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
     for checkpoint in checkpoints.values():
-        npbert.Tokenizer.from_pretrained(checkpoint).save_pretrained(checkpoint)
+        npbert.Tokenizer.from_pretrained(checkpoint).save_pretrained(checkpoint, overwrite=True)
     corpus, held_out, run = folder / "corpus.txt", folder / "held-out.txt", folder / "run"
     corpus.write_text(CORPUS, encoding="utf-8")
     held_out.write_text(HELD_OUT, encoding="utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.exact.number_modules import is_exact
+from npbert.gradcheck.exact.number_modules import is_exact, place_of
 from npbert.gradcheck.inputs import Function, as_tuple, is_float_array, mapped
 from npbert.gradcheck.paths import Values, is_in_dict, listed, once, values_at
 from npbert.io import counted
@@ -115,6 +115,16 @@ class Form(Layer):
             if returned.shape == (self.given, *first.shape):
                 returned = list(returned)  # a gradient for each input
         return returned, values_at(kept.thing) | values_at(returned, "returned")
+
+    def place_of_change(self, path: str, dy: Any) -> str:
+        """Return where backward writes into an array of the object, in words; "" if it puts another in its place."""
+        kept = self.ran()
+        values_at(kept.thing)[path].flags.writeable = False
+        try:
+            self.undone(dy, kept)
+        except Exception as error:  # NumPy's, for an array that is only read
+            return place_of(error)
+        return ""
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
         """Run the author's forward with these values."""

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.gradcheck.exact.number_modules import place_of, told
+from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, is_number, plain
 from npbert.gradcheck.forward import check_written
 from npbert.gradcheck.inputs import as_tuple, is_float_array, mapped
@@ -47,10 +47,11 @@ _MOST_NAMED = 6
 
 
 class Seen(NamedTuple):
-    """A forward and a backward: y, all values after them by path, the arrays that backward wrote, and the input of each
-    part of its result (`Form.places_of`)."""
+    """A forward and a backward: y, dy, all values after them by path, the arrays that backward wrote, and the input of
+    each part of its result (`Form.places_of`)."""
 
     y: Any
+    dy: Any
     after: Values
     written: Values
     places: dict[str, str]
@@ -95,7 +96,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
     check_written("forward", kept.y)
     held = values_at(kept.thing)
     before = snapshot(held)
-    dy = _random_dy(kept.y)
+    dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), kept.y)
     try:
         with told("backward"):
             returned, after = form.undone(dy, kept)
@@ -115,7 +116,7 @@ def _seen(form: Form, wrt: Sequence[str]) -> Seen | None:
         again, _ = form.undone(2.0 * dy, form.ran())
         form.takes_dy = not all(map(np.array_equal, as_tuple(again), as_tuple(returned)))
     places = form.places_of(kept.y, returned, wrt)
-    return None if places is None else Seen(kept.y, after, written, places)
+    return None if places is None else Seen(kept.y, dy, after, written, places)
 
 
 def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
@@ -139,27 +140,12 @@ def _moved_alone(form: Form, seen: Seen) -> tuple[Values, list[str]]:
                 left[path] = value
                 used += [path] * is_used
                 if path in seen.written and not form.takes_step:
-                    where = _place_of_change(form, path)
+                    where = form.place_of_change(path, seen.dy)
                     raise GradientError(
                         f"backward changes the value of {path}{where}: only an optimizer may, or a backward that takes "
                         "a learning_rate"
                     )
     return left, used
-
-
-def _place_of_change(form: Form, path: str) -> str:
-    """Return where backward writes into an array of the object, in words; "" if it puts another in its place."""
-    kept = form.ran()
-    values_at(kept.thing)[path].flags.writeable = False
-    try:
-        form.undone(_random_dy(kept.y), kept)
-    except Exception as error:  # NumPy's, for an array that is only read
-        return place_of(error)
-    return ""
-
-
-def _random_dy(y: Any) -> Any:
-    return mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(plain(part))), y)
 
 
 def _pairs(able: Values, left: Values, seen: Seen, used: list[str], grads: Grads) -> tuple[Pairs, list[str]]:

@@ -99,7 +99,8 @@ def _suspect(among: list[Mending], calls: list[Called], known: Trace) -> list[tu
     """Return the first place to look at in the first of these searches that has one; in the function that its statement
     calls, if that has one, too."""
     for number, each in enumerate(among):
-        for place in each.suspects(known):
+        place = next(each.suspects(known), None)
+        if place:
             lines, code = range(place.line, place.line + len(place.place.splitlines())), each.trial.function.__code__
             inside = {call.code for call in calls if call.caller is code and call.line in lines}
             called = [other for other in among[number + 1 :] if other.trial.function.__code__ in inside]
